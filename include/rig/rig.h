@@ -8,8 +8,8 @@
 /// function, and a function that fails changes none of its results. Structs begin with `size`,
 /// which is their sizeof: a later version may add fields, whose zero means what it meant before.
 ///
-/// `release` and DLPack's deleter run when the last handle is freed. Work on a device may still read
-/// the memory then: call `rig_synchronise` before that `rig_free`.
+/// `release` and DLPack's deleter run when the last handle is freed. Work on a device may still
+/// read the memory then: call `rig_synchronise` before that `rig_free`.
 
 #include <stddef.h>
 #include <stdint.h>
