@@ -61,12 +61,12 @@ typedef enum rig_kind {
   RIG_DENSE = 3    ///< row-major, with all elements; a column is a dense vector
 } rig_kind;
 
-/// Where memory lies: `RIG_CPU` or `RIG_CUDA(device)`.
+/// Where memory lies: `RIG_CPU` or `RIG_CUDA(device)`, with a device from 0 on.
 typedef int32_t rig_place;
 /// The host.
 #define RIG_CPU 0
 /// A CUDA device by CUDA's number.
-#define RIG_CUDA(device) ((device) + 1)
+#define RIG_CUDA(device) ((device) < 0 ? -1 : (device) + 1)
 
 /// Which number a `rig_number` holds. 0 is none.
 typedef enum rig_number_kind {
@@ -152,9 +152,9 @@ typedef struct rig_elements {
   void* owner;                   ///< its argument
 } rig_elements;
 
-/// A sparse matrix or vector from CSR arrays. They are copied, or viewed until `release` is called:
-/// then nothing may change them. If the call fails, `release` is not called. Arrays on a device are
-/// viewed, and trusted.
+/// A sparse matrix or vector from CSR arrays. They are copied, and `release` is called before the
+/// function returns; or they are viewed until `release` is called, and nothing may change them. If
+/// the call fails, `release` is not called. Arrays on a device are viewed, and trusted.
 rig_status rig_from_csr(const rig_csr* arrays, rig_container** out);
 /// A sparse matrix or vector from tuples in host memory, which are copied.
 rig_status rig_from_tuples(const rig_tuples* tuples, rig_container** out);
@@ -176,7 +176,7 @@ rig_status rig_to_dlpack(const rig_container* dense, struct DLManagedTensor** ou
 /// What a container is, without its memory.
 typedef struct rig_description {
   size_t size;      ///< sizeof(rig_description)
-  rig_kind kind;    ///< matrix, vector or dense
+  int32_t kind;     ///< a `rig_kind`
   rig_type type;    ///< of the elements
   rig_place place;  ///< where it lies
   int32_t is_iso;   ///< whether all entries of a sparse have one value, and no array of values

@@ -109,7 +109,7 @@ class run_call {
 
 struct algorithm {
   const char* name;
-  std::vector<const char*> arguments;
+  std::initializer_list<const char*> arguments;
   void (*run)(run_call& c);
 };
 
@@ -281,44 +281,37 @@ void run_msf(run_call& c) {
   c.add("rounds", found.rounds);
 }
 
-const std::vector<algorithm>& algorithms() {
-  // Never destroyed: other threads may still call while the process ends.
-  static const auto& all = *new const std::vector<algorithm>{
-      {"betweenness", {"sources", "batch"}, run_betweenness},
-      {"bfs", {"source", "parents"}, run_bfs},
-      {"bipartite_matching", {}, run_bipartite_matching},
-      {"components", {"symmetric"}, run_components},
-      {"diameter_bound", {"source", "symmetric", "most_sweeps"}, run_diameter_bound},
-      {"eccentricity", {"sources", "batch"}, run_eccentricity},
-      {"hits", {"tolerance", "most_iterations"}, run_hits},
-      {"jaccard", {"node"}, run_jaccard},
-      {"jaccard_of_edges", {}, run_jaccard_of_edges},
-      {"kcore", {}, run_kcore},
-      {"ktruss", {"k", "symmetric"}, run_ktruss},
-      {"label_propagation", {"iterations"}, run_label_propagation},
-      {"local_clustering", {"directed"}, run_local_clustering},
-      {"mis", {"seed"}, run_mis},
-      {"msf", {}, run_msf},
-      {"multi_source", {"sources"}, run_multi_source},
-      {"pagerank", {"damping", "tolerance", "most_iterations", "personalised"}, run_pagerank},
-      {"scc", {}, run_scc},
-      {"sssp", {"source", "delta"}, run_sssp},
-      {"triangles", {"symmetric"}, run_triangles}};
-  return all;
-}
+constexpr algorithm algorithms[] = {
+    {"betweenness", {"sources", "batch"}, run_betweenness},
+    {"bfs", {"source", "parents"}, run_bfs},
+    {"bipartite_matching", {}, run_bipartite_matching},
+    {"components", {"symmetric"}, run_components},
+    {"diameter_bound", {"source", "symmetric", "most_sweeps"}, run_diameter_bound},
+    {"eccentricity", {"sources", "batch"}, run_eccentricity},
+    {"hits", {"tolerance", "most_iterations"}, run_hits},
+    {"jaccard", {"node"}, run_jaccard},
+    {"jaccard_of_edges", {}, run_jaccard_of_edges},
+    {"kcore", {}, run_kcore},
+    {"ktruss", {"k", "symmetric"}, run_ktruss},
+    {"label_propagation", {"iterations"}, run_label_propagation},
+    {"local_clustering", {"directed"}, run_local_clustering},
+    {"mis", {"seed"}, run_mis},
+    {"msf", {}, run_msf},
+    {"multi_source", {"sources"}, run_multi_source},
+    {"pagerank", {"damping", "tolerance", "most_iterations", "personalised"}, run_pagerank},
+    {"scc", {}, run_scc},
+    {"sssp", {"source", "delta"}, run_sssp},
+    {"triangles", {"symmetric"}, run_triangles}};
 
 #else
 
-const std::vector<algorithm>& algorithms() {
-  static const std::vector<algorithm> none;
-  return none;
-}
+constexpr std::span<const algorithm> algorithms;
 
 #endif
 
 const algorithm& find_algorithm(const char* call, std::string_view name) {
   std::string names;
-  for (const algorithm& each : algorithms()) {
+  for (const algorithm& each : algorithms) {
     if (name == each.name) return each;
     names += std::string(names.empty() ? "" : ", ") + each.name;
   }
@@ -379,7 +372,7 @@ rig_status rig_run(const char* algorithm, const rig_container* graph, const rig_
 }
 
 const char* rig_algorithm_name(size_t n) {
-  return n < algorithms().size() ? algorithms()[n].name : nullptr;
+  return n < std::size(algorithms) ? algorithms[n].name : nullptr;
 }
 const char* rig_result_name(const rig_results* of, size_t n) {
   return of != nullptr && n < of->all.size() ? of->all[n].name : nullptr;

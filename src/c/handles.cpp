@@ -68,7 +68,7 @@ type type_from(const char* call, rig_type of) {
 place place_from(const char* call, rig_place of) {
   if (of < RIG_CPU)
     fail(errc::place, {call, ": place ", of, " is none; pass RIG_CPU or RIG_CUDA(device)"});
-  return of == RIG_CPU ? cpu() : cuda(of - RIG_CUDA(0));
+  return of == RIG_CPU ? cpu() : cuda(of - 1);
 }
 
 given_number number_from(const char* call, const char* name, const rig_number& from) {

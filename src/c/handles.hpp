@@ -156,6 +156,8 @@ struct settings {
   type named = type::other;  ///< the type of a new result, if it is named
   rig_container** indices = nullptr;
 
+  /// Throws error(cannot) if they name an array of indices: no result but a product's has one.
+  void refuse_indices(const char* call) const;
   type type_or(type natural) const { return named == type::other ? natural : named; }
 };
 

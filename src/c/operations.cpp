@@ -105,6 +105,8 @@ void run_product(problem& p, const settings& given, rig_container** c) {
                         " yields values and indices; set the indices of the options"});
   if (!is_indexed && given.indices != nullptr)
     fail(errc::cannot, {p.name, ": ", p.algebra->name, " yields values alone; leave indices null"});
+  if (is_indexed && given.indices == c)
+    fail(errc::range, {p.name, ": C and its indices are one handle; give two"});
   check_target(p.name, *c, RIG_DENSE, given);
   if (is_indexed && (*c == nullptr) != (*given.indices == nullptr))
     fail(errc::cannot, {p.name, ": give both C and its indices, or neither"});
@@ -242,6 +244,11 @@ settings::settings(const char* call, const rig_options* from) {
   indices = given.indices;
 }
 
+void settings::refuse_indices(const char* call) const {
+  if (indices != nullptr)
+    fail(errc::cannot, {call, ": the result is one array; leave indices null"});
+}
+
 namespace {
 
 /// Runs an operation on one or two operands, whose record `set` completes.
@@ -252,8 +259,7 @@ rig_status operate(const char* call, operation::kind what, rig_container** c,
   return guarded(call, [&] {
     require(call, "c", c);
     const settings from(call, options);
-    if (from.indices != nullptr)
-      fail(errc::cannot, {call, ": the result is one array; leave indices null"});
+    from.refuse_indices(call);
     erased_operation o(call, what);
     fill_in(o.x, container_from(call, "a", a));
     if (has_b) fill_in(o.y, container_from(call, "b", b));
@@ -390,6 +396,11 @@ rig_status rig_reduce(rig_number* sum, const rig_container* a, const char* op,
     const settings from(call, options);
     if (from.mask.is_there())
       rig::fail(rig::errc::cannot, {call, ": a sum of everything takes no mask; call rig_select"});
+    if (from.accum != rig::accumulator::none || from.named != rig::type::other ||
+        from.indices != nullptr || from.desc.replace || from.desc.fill.has_value())
+      rig::fail(rig::errc::cannot, {call,
+                                    ": the sum is one number of its own type; leave accumulate, "
+                                    "type, indices, replace and fill 0"});
     rig::erased_operation o(call, rig::operation::kind::reduce_rows);
     fill_in(o.x, container_from(call, "a", a));
     set_sums(o, binary_from(call, op));
@@ -404,6 +415,7 @@ rig_status rig_transpose(rig_container** c, const rig_container* a, const rig_op
   return guarded(call, [&] {
     require(call, "c", c);
     settings from(call, options);
+    from.refuse_indices(call);
     from.desc.transpose_a = !from.desc.transpose_a;
     const rig_container& x = container_from(call, "a", a);
     if (x.kind == RIG_VECTOR)

@@ -140,6 +140,9 @@ files::path cache_folder() {
   if (status.st_uid != ::geteuid())
     fail(errc::format, {"semiring: ", folder.string(),
                         " belongs to another user; set XDG_CACHE_HOME to a folder of yours"});
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    fail(errc::format, {"semiring: other users may write to ", folder.string(),
+                        "; take that right away (chmod go-w), or set XDG_CACHE_HOME"});
   return folder;
 }
 
@@ -258,7 +261,10 @@ files::path compiled(const std::string& name, const std::string& text) {
   const files::path source = files::path(within.path) / "semiring.cpp",
                     made = files::path(within.path) / "semiring.so",
                     output = files::path(within.path) / "output";
-  std::ofstream(source) << text;
+  std::ofstream to(source);
+  to << text;
+  to.close();
+  if (!to) fail(errc::io, {"semiring: ", source.string(), " cannot be written"});
   for (const std::string& option : include_options(library)) command.push_back(option);
   for (const std::string& word : {source.string(), std::string("-o"), made.string(),
                                   library.string(), "-Wl,-rpath," + library.parent_path().string()})

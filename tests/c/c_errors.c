@@ -150,12 +150,21 @@ static void test_meaning(void) {
   FAILS(RIG_ERROR_TYPE, "dense", rig_select(&none, full, "less", &three, NULL));
   FAILS(RIG_ERROR_CANNOT, "", rig_reduce_rows(&none, a, "minus", NULL));
   FAILS(RIG_ERROR_CANNOT, "", rig_reduce(&number, a, "less", NULL));
+  options = no_options();
+  options.accumulate = "plus";
+  FAILS(RIG_ERROR_CANNOT, "one number", rig_reduce(&number, a, "plus", &options));
+  options = no_options();
+  options.indices = &none;
+  FAILS(RIG_ERROR_CANNOT, "one number", rig_reduce(&number, a, "plus", &options));
+  FAILS(RIG_ERROR_CANNOT, "leave indices null", rig_transpose(&c, a, &options));
+  options = no_options();
   FAILS(RIG_ERROR_RANGE, "no_such",
         rig_semiring_by_name("no_such", RIG_FLOAT32, (rig_semiring**)&none));
   FAILS(RIG_ERROR_RANGE, "plus_times",
         rig_semiring_by_name("plus_times", RIG_INT64, (rig_semiring**)&none));
   FAILS(RIG_ERROR_TYPE, "type 0", rig_new_dense(1, 1, (rig_type)0, RIG_CPU, &none));
   FAILS(RIG_ERROR_SHAPE, "-1", rig_new_dense(-1, 1, RIG_FLOAT32, RIG_CPU, &none));
+  FAILS(RIG_ERROR_PLACE, "place -1", rig_new_dense(1, 1, RIG_FLOAT32, RIG_CUDA(-1), &none));
   FAILS(RIG_ERROR_PLACE, "place -3", rig_new_dense(1, 1, RIG_FLOAT32, -3, &none));
   FAILS(RIG_ERROR_PLACE, "cuda:77", rig_new_dense(1, 1, RIG_FLOAT32, RIG_CUDA(77), &none));
   FAILS(RIG_ERROR_PLACE, "cuda:77", rig_copy_to(a, RIG_CUDA(77), &none));

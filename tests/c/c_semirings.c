@@ -1,5 +1,8 @@
 /* Semirings from text, compiled for the CPU, against loops; and texts that are refused. */
 
+#define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+
 #include "check.h"
 
 static rig_semiring_text text_of(const char* name, rig_type type, const char* add,
@@ -108,10 +111,27 @@ static void test_refusals(void) {
   CHECK(s == NULL);
 }
 
+/* Code is not taken from a folder that others may write to. */
+static void test_folder_of_all(void) {
+  rig_semiring_text text = text_of("refused", RIG_FLOAT32, "x + y", "a * b", "0");
+  rig_semiring* s = NULL;
+  char folder[4096];
+  const char* const cache = getenv("XDG_CACHE_HOME");
+  if (cache == NULL) { /* the test sets it */
+    CHECK(cache != NULL);
+    return;
+  }
+  snprintf(folder, sizeof folder, "%s/rigblas", cache);
+  CHECK(chmod(folder, 0777) == 0);
+  FAILS(RIG_ERROR_FORMAT, "other users may write", rig_semiring_from_text(&text, &s));
+  CHECK(chmod(folder, 0700) == 0 && s == NULL);
+}
+
 int main(void) {
   test_sums(RIG_FLOAT32, 0);
   test_sums(RIG_INT64, 1);
   test_terminal();
   test_refusals();
+  test_folder_of_all();
   return finished();
 }

@@ -1,5 +1,5 @@
 // Calls of rig.h with any options over a few containers: each returns a status, and a call that
-// fails has a text and leaves its results as they were.
+// fails has a text and leaves its handle as it was.
 
 #include <string>
 
