@@ -193,10 +193,13 @@ int main(int count, char** arguments) {
   const auto word = [&](std::size_t k, const char* usual) {
     return given.size() > k ? given[k] : std::string(usual);
   };
+  const std::string model = word(0, "sage");
   bool is_right = false;
   try {
-    is_right = run(rig::mpi_communicator(MPI_COMM_WORLD), word(0, "sage") == "sage",
-                   word(1, "rmat:8:8"), std::max(2, std::atoi(word(2, "10").c_str())));
+    if (model != "sage" && model != "gcn")
+      rig::fail(rig::errc::range, {"the model is '", model, "'; give sage or gcn"});
+    is_right = run(rig::mpi_communicator(MPI_COMM_WORLD), model == "sage", word(1, "rmat:8:8"),
+                   std::max(2, std::atoi(word(2, "10").c_str())));
   } catch (const rig::error& failed) {
     std::fprintf(stderr, "train_ranks: %s\n", failed.what());
   }
