@@ -2,8 +2,8 @@
 // Short rows may go by length.
 //
 // Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The
-// segments run through `row`'s kernel and are combined in order: reproducible, without atomics on
-// floats. Source: the idea of merge- and nnz-splitting (Merrill & Garland, SC 2016), with fixed
+// segments run by blocks of `row`'s kernel and are combined in order: reproducible, without atomics
+// on floats. Source: the idea of merge- and nnz-splitting (Merrill & Garland, SC 2016), with fixed
 // segments. O(nnz · F) work; segment_count · F accumulators of scratch. Measured: suite exact.
 
 #include "cuda/families.hpp"
@@ -15,7 +15,7 @@ answer split_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   const row_statistics& statistics = statistics_of(p);
-  // The lists are read, and the last group sums a whole segment.
+  // The lists are read, and a group of lanes may sum a row of the split length alone.
   out.seconds = estimate(p) + current_table()[constant::lists_seconds] +
                 lone_row_seconds(statistics.split_length);
   if (p.reasons)

@@ -157,7 +157,8 @@ void set_samples(product_facts& facts, sampling how, int width, const row_statis
                  const row_statistics& samples, index all_rows) {
   using enum fact;
   facts.set(entries, how == sampling::bucket ? entries_read::prefix : entries_read::sampled);
-  int kind = 2;  // section rare_samples was measured with the shares of these lengths
+  int kind = 0;  // section rare_samples was measured with the shares of 128 entries and more
+  while (nth_split_length(kind) < 128) ++kind;
   while (kind + 1 < split_length_count && nth_split_length(kind + 1) <= width) ++kind;
   facts[sample] = width;
   facts[sample_over_mean] = over(width, whole.mean_length);

@@ -22,7 +22,7 @@ const tuning_row& order_row(const problem& p, const row_statistics& statistics) 
 
 int64 split_length_of(const row_statistics& statistics, int64 nnz) {
   int64 length = segments_row(statistics, nnz)[setting::split_length];
-  // The segments of a row are combined one after the other.
+  // The block that ends last adds up what a row's groups of segments leave.
   const double most = current_table()[constant::most_segments];
   while (length > 0 && static_cast<double>(statistics.longest / length) > most) length *= 2;
   return length;
