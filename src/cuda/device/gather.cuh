@@ -197,17 +197,22 @@ struct lane_sums {
 
   template <bool Checked>
   __device__ __forceinline__ void load_entries(batch& some, unsigned p) const {
+    // One address per array, because entries of a batch lie at constants from it.
+    const unsigned first = backward ? of.count - 1 - p : p;
+    const index* const entries = of.entries + first;
+    [[maybe_unused]] const left* values = nullptr;
+    if constexpr (!Iso && !is_ignoring_left<S>) values = of.values + first;
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {
-      unsigned e = p + u * subwarps;
-      some.there[u] = !Checked || e < of.count;
-      if (again && !some.there[u]) e = of.count - 1;
-      if constexpr (backward) e = of.count - 1 - e;
-      if (again || some.there[u]) some.k[u] = of.load(of.entries + e);
+      int e = u * static_cast<int>(subwarps);
+      some.there[u] = !Checked || p + e < of.count;
+      if (again && !some.there[u]) e = static_cast<int>(of.count - 1 - p);
+      if constexpr (backward) e = -e;
+      if (again || some.there[u]) some.k[u] = of.load(entries + e);
       if constexpr (Iso) {
         some.a[u] = iso;
       } else if constexpr (!is_ignoring_left<S>) {
-        if (again || some.there[u]) some.a[u] = of.load(of.values + e);
+        if (again || some.there[u]) some.a[u] = of.load(values + e);
       }
     }
   }
@@ -224,6 +229,8 @@ struct lane_sums {
     for (int u = 0; u < P.unroll; ++u)
 #pragma unroll
       for (int c = 0; c < P.coarsening; ++c) hold(some.from[u][c]);
+    if constexpr (!is_ignoring_left<S>)
+      wait_for(some.from[P.unroll - 1][P.coarsening - 1], some.a[0]);
   }
 
   __device__ __forceinline__ void add(batch& some) {
@@ -255,7 +262,7 @@ struct lane_sums {
     add(some);
   }
   __device__ __forceinline__ void add_range(int lane) {
-    unsigned p = lane / P.tile_lanes;
+    unsigned p = static_cast<unsigned>(lane) / P.tile_lanes;
     for (; p + (P.unroll - 1) * subwarps < of.count; p += step) add_entries<false>(p);
     if (p < of.count) add_entries<true>(p);
   }

@@ -244,6 +244,19 @@ __device__ __forceinline__ void hold(vector_of<T, V>& loaded) {
   }
 }
 
+/// Makes `first` wait for a load, because the assembler may otherwise use it before it issues that
+/// load; docs/lab/exact.md. The operation is first ∧ first, but the assembler keeps both operands.
+template <class Loaded, class T>
+__device__ __forceinline__ void wait_for(const Loaded& loaded, T& first) {
+  if constexpr (is_vectorisable<T> && sizeof(T) == 4 && sizeof(loaded) >= 4) {
+    unsigned word, bits;
+    memcpy(&word, &loaded, 4);
+    memcpy(&bits, &first, 4);
+    asm volatile("lop3.b32 %0, %0, %1, 0, 0xF0;" : "+r"(bits) : "r"(word));
+    memcpy(&first, &bits, 4);
+  }
+}
+
 /// Converts elements of B's vectors to the semiring's right type, for the columns of one lane.
 template <class S, class TB, int V, int Coarsening>
 struct b_reader {

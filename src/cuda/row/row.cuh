@@ -102,7 +102,7 @@ __device__ __forceinline__ bool add_groups(typename S::accum (&sum)[Coarsening][
   __shared__ __align__(
       16) unsigned char raw[(warps - 1) * Coarsening * V * Holders * sizeof(accum)];
   auto* const of_warps = reinterpret_cast<accum(*)[Coarsening][V][Holders]>(raw);
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
   for (int distance = RowLanes; distance < 32; distance *= 2)
 #pragma unroll
@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(row_threads,
                                       ? least_blocks<S, TB, V, RowLanes, Unroll, Coarsening, Read>()
                                       : 1) row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / RowLanes;
-  const int lane = static_cast<int>(threadIdx.x) % RowLanes;
+  const int lane = static_cast<int>(threadIdx.x % RowLanes);
   const auto segment_blocks = static_cast<unsigned>(args.segment_count);
   const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
   if (tile * static_cast<unsigned long>(TileLanes * V * Coarsening) >=
