@@ -158,10 +158,15 @@ rig_status rig_semiring_from_text(const rig_semiring_text* text, rig_semiring** 
     require(call, "out", out);
     const rig_semiring_text from = read(call, "text", text);
     const auto or_empty = [](const char* of) { return std::string(of == nullptr ? "" : of); };
-    const rig::builtin_pair& pair =
-        rig::compile_semiring({&given(call, "text->name", from.name), type_from(call, from.type),
-                               or_empty(from.add), or_empty(from.multiply), or_empty(from.zero),
-                               or_empty(from.finish), or_empty(from.terminal), from.check != 0});
+    const rig::semiring_text words = {&given(call, "text->name", from.name),
+                                      type_from(call, from.type),
+                                      or_empty(from.add),
+                                      or_empty(from.multiply),
+                                      or_empty(from.zero),
+                                      or_empty(from.finish),
+                                      or_empty(from.terminal),
+                                      from.check != 0};
+    const rig::builtin_pair& pair = rig::compile_semiring(words);
     *out = new rig_semiring{&pair, true};
   });
 }
