@@ -166,8 +166,17 @@ def test_the_current_stream(cupy):
 
 def test_entries_of_a_matrix(cupy):
     A = rig.generate("rmat:8:4")
-    here = (cupy.array(np.array(part)) for part in (A.data, A.indices, A.indptr))
-    assert rig.matrix(tuple(here), shape=A.shape).to("cpu") == A
+    data, indices, indptr = (cupy.array(np.array(part)) for part in (A.data, A.indices, A.indptr))
+    there = rig.matrix((data, indices, indptr), shape=A.shape)
+    assert there.device == "cuda:0" and there.to("cpu") == A
+    copied = rig.matrix((data, indices, indptr), shape=A.shape, copy=True)
+    changed = there.with_values(2 * data)  # a copy too
+    data[:] = 0
+    assert copied.to("cpu") == A and changed.to("cpu") == A.with_values(2 * A.data)
+    with pytest.raises(ValueError, match="matrix: data of coordinates is on cuda:0"):
+        rig.matrix((data, (indices, indices)))
+    with pytest.raises(ValueError, match="matrix: data is on cuda:0 and is not contiguous"):
+        rig.matrix((cupy.array(np.ones(2 * A.nnz))[::2], indices, indptr), shape=A.shape)
 
 
 def test_places_of_rows(framework):
@@ -180,7 +189,8 @@ def test_places_of_rows(framework):
 def test_entries_are_views(name):
     framework = Framework(name, "cuda:0")
     A = rig.generate("karate")
-    there = rig.matrix(A).to("cuda:0")
+    A = A.with_values(np.arange(A.nnz, dtype="float32"))
+    there = A.to("cuda:0")
     parts = {part: framework.from_dlpack(getattr(there, part)) for part in ("data", "indices", "indptr")}
     del there  # the views keep the memory
     for part, view in parts.items():

@@ -43,15 +43,29 @@ void set_values(sparse& out, nb::handle values, const char* call,
   out.stored = given.full.value_type;
   const auto bytes = static_cast<std::size_t>(out.nnz()) * given.full.value_bytes;
   const bool is_packed = given.full.stride == 1 || given.full.rows < 2;
-  if (!is_packed || (copy && order.empty()))
+  const rig::place where = given.full.where;
+  if (where != rig::cpu() && !(is_packed && order.empty()))
+    rig::fail(rig::errc::place, {call, ": data is on ", rig::to_string(where), " and ",
+                                 is_packed ? "the entries have to be sorted" : "is not contiguous",
+                                 "; copy it to the CPU, and the matrix back with .to(\"",
+                                 rig::to_string(where), "\")"});
+  if (!is_packed)
     given = read_array(nb::module_::import_("numpy").attr("array")(given.given), call, "data");
   if (!order.empty()) {
     out.values = rig::buffer::allocate(bytes);
     rig::take_elements(given.full.data, given.full.value_bytes, order, out.values.data());
   } else if (bytes > 0) {
-    out.values = rig::buffer::borrow(given.full.data, bytes, given.full.where, given.full.stream);
-    out.keepalive = kept_alive(std::move(given.owner));
+    out.values = rig::buffer::borrow(given.full.data, bytes, where, given.full.stream);
+    if (copy)
+      out.values = out.values.to(where);
+    else
+      out.keepalive = kept_alive(std::move(given.owner));
   }
+}
+
+/// Where data lies: on the CPU if it is a number.
+rig::place place_of(nb::handle data, const char* call) {
+  return is_number(data) ? rig::cpu() : read_array(data, call, "data").full.where;
 }
 
 /// Throws the error of a repeated entry with a remedy of Python.
@@ -92,7 +106,8 @@ sparse from_csr(rig::int64 rows, rig::int64 columns, nb::handle indptr, nb::hand
     if (failure.code() != rig::errc::duplicate) throw;
     refuse_duplicate(failure, "give (data, (row, col)), whose repeated entries are summed");
   }
-  out.structure = std::move(made);
+  const rig::place where = place_of(values, call);
+  out.structure = where == rig::cpu() ? std::move(made) : made->to(where);
   set_values(out, values, call, order, copy);
   return out;
 }
@@ -144,6 +159,10 @@ sparse from_tuples(rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle
     return out;
   }
   array v = read_array(values, "matrix", "data");
+  if (v.full.where != rig::cpu())
+    rig::fail(rig::errc::place,
+              {"matrix: data of coordinates is on ", rig::to_string(v.full.where),
+               "; copy it to the CPU, or give compressed rows (data, indices, indptr)"});
   if (v.full.rows > 1 && v.full.stride != 1)
     v = read_array(nb::module_::import_("numpy").attr("array")(v.given), "matrix", "data");
   return with_type(v.full.value_type, [&]<class T>(T) {
@@ -191,12 +210,6 @@ sparse from_dense(nb::handle elements) {
     // A list is a row, which a vector is.
     return erased(x.is_column ? rig::transpose(made) : made);
   });
-}
-
-void require_host(const sparse& of, const char* what) {
-  if (of.where() != rig::cpu())
-    rig::fail(rig::errc::place, {what, ": the matrix is on ", rig::to_string(of.where()),
-                                 "; copy it with .to(\"cpu\")"});
 }
 
 /// A view of an array of a matrix, which keeps its memory: `out=` may rebind the matrix.
@@ -275,7 +288,6 @@ void bind_common(nb::class_<Class>& of) {
   of.def_prop_ro(
       "indices",
       [](const Class& x) {
-        require_host(x, "indices");
         return view_of(x, x.structure->column_indices(), x.nnz(), type::int32);
       },
       "The column of each entry, row by row: int32, a read-only view.");
@@ -340,7 +352,6 @@ void bind_matrix(nb::module_& m) {
   a.def_prop_ro(
       "indptr",
       [](const matrix& x) {
-        require_host(x, "indptr");
         return view_of(x, x.structure->offsets(), rig::int64(x.rows()) + 1,
                        x.structure->offsets_64() ? type::int64 : type::int32);
       },
