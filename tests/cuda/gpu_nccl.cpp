@@ -243,6 +243,12 @@ TEST_CASE("transposed products, columns, closures and small rows have the bits o
 template <class S>
 void multiply_on_devices(const matrix<float>& a, const dense<float>& x) {
   const auto expected = rig::mxm(a.to(gpu), x.to(gpu), S()).to(rig::cpu());
+  // All devices have their memory and kernels before a rank waits in NCCL, because CUDA may wait
+  // for all devices of a process when it maps memory or loads a kernel.
+  for (int device = 0; device < devices(); ++device) {
+    const rig::place there = rig::cuda(device);
+    REQUIRE(same_bits(rig::mxm(a.to(there), x.to(there), S()).to(rig::cpu()), expected));
+  }
   on_devices([&](const rig::communicator& here) {
     const auto rows = rig::layout::by_entries(a.structure(), here.size());
     const rig::place device = rig::cuda(here.rank());

@@ -199,8 +199,10 @@ inline constexpr communicator::functions calls = {exchange, all_reduce, barrier}
 /// has none (null: a stream of its own). Bytes in host memory pass through the device; then the
 /// call waits. The caller keeps `of` and `stream`, and makes no other call on `of` meanwhile. If a
 /// rank throws before bytes travel, all do. If it ends between calls, the others wait unless NCCL
-/// reports it: then they throw, and the program calls ncclCommAbort. Throws error: cannot, with
-/// NCCL's text; device; place, if the library has no CUDA; out_of_memory.
+/// reports it: then they throw, and the program calls ncclCommAbort. Ranks of one process may wait
+/// for ever if one maps memory or loads a kernel while another waits in NCCL, because CUDA waits
+/// for all devices then; a process per device has no such wait. Throws error: cannot, with NCCL's
+/// text; device; place, if the library has no CUDA; out_of_memory.
 /// @code
 /// ncclCommInitRank(&of, size, id, rank);
 /// const rig::communicator ranks = rig::nccl_communicator(of, stream);
