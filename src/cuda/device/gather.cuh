@@ -195,25 +195,34 @@ struct lane_sums {
     if constexpr (Iso) iso = iso_of<left>(args);
   }
 
-  template <bool Checked>
-  __device__ __forceinline__ void load_entries(batch& some, unsigned p) const {
-    // One address per array, because entries of a batch lie at constants from it.
+  static constexpr bool loads_values = !Iso && !is_ignoring_left<S>;
+
+  /// Entries p, p + subwarps, … of a whole batch, at constants from one address per array.
+  __device__ __forceinline__ void load_whole(batch& some, unsigned p) const {
+    constexpr int stride = backward ? -static_cast<int>(subwarps) : static_cast<int>(subwarps);
     const unsigned first = backward ? of.count - 1 - p : p;
     const index* const entries = of.entries + first;
-    [[maybe_unused]] const left* values = nullptr;
-    if constexpr (!Iso && !is_ignoring_left<S>) values = of.values + first;
+    [[maybe_unused]] const left* const values = loads_values ? of.values + first : nullptr;
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {
-      int e = u * static_cast<int>(subwarps);
-      some.there[u] = !Checked || p + e < of.count;
-      if (again && !some.there[u]) e = static_cast<int>(of.count - 1 - p);
-      if constexpr (backward) e = -e;
-      if (again || some.there[u]) some.k[u] = of.load(entries + e);
-      if constexpr (Iso) {
-        some.a[u] = iso;
-      } else if constexpr (!is_ignoring_left<S>) {
-        if (again || some.there[u]) some.a[u] = of.load(values + e);
-      }
+      some.there[u] = true;
+      some.k[u] = of.load(entries + u * stride);
+      if constexpr (Iso) some.a[u] = iso;
+      if constexpr (loads_values) some.a[u] = of.load(values + u * stride);
+    }
+  }
+  /// The same where the row ends in the batch.
+  __device__ __forceinline__ void load_rest(batch& some, unsigned p) const {
+#pragma unroll
+    for (int u = 0; u < P.unroll; ++u) {
+      unsigned e = p + u * subwarps;
+      some.there[u] = e < of.count;
+      if constexpr (Iso) some.a[u] = iso;
+      if (!again && !some.there[u]) continue;
+      if (!some.there[u]) e = of.count - 1;
+      if constexpr (backward) e = of.count - 1 - e;
+      some.k[u] = of.load(of.entries + e);
+      if constexpr (loads_values) some.a[u] = of.load(of.values + e);
     }
   }
 
@@ -229,12 +238,13 @@ struct lane_sums {
     for (int u = 0; u < P.unroll; ++u)
 #pragma unroll
       for (int c = 0; c < P.coarsening; ++c) hold(some.from[u][c]);
-    if constexpr (!is_ignoring_left<S>)
-      wait_for(some.from[P.unroll - 1][P.coarsening - 1], some.a[0]);
   }
 
+  template <bool Whole>
   __device__ __forceinline__ void add(batch& some) {
     if constexpr (!is_ignoring_right<S>) load_rows(some);
+    if constexpr (Whole && !is_ignoring_left<S>)
+      wait_for(some.from[P.unroll - 1][P.coarsening - 1], some.a[0]);
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {
       if (!some.there[u]) continue;
@@ -255,16 +265,17 @@ struct lane_sums {
     }
   }
 
-  template <bool Checked>
-  __device__ __forceinline__ void add_entries(unsigned p) {
-    batch some;
-    load_entries<Checked>(some, p);
-    add(some);
-  }
   __device__ __forceinline__ void add_range(int lane) {
     unsigned p = static_cast<unsigned>(lane) / P.tile_lanes;
-    for (; p + (P.unroll - 1) * subwarps < of.count; p += step) add_entries<false>(p);
-    if (p < of.count) add_entries<true>(p);
+    for (; p + (P.unroll - 1) * subwarps < of.count; p += step) {
+      batch some;
+      load_whole(some, p);
+      add<true>(some);
+    }
+    if (p >= of.count) return;
+    batch rest;
+    load_rest(rest, p);
+    add<false>(rest);
   }
 
   /// Slots p, p + subwarps, … of the `count` that the group's lanes have loaded.
@@ -282,7 +293,7 @@ struct lane_sums {
       some.k[u] = __shfl_sync(members, loaded, from);
       if constexpr (!is_ignoring_left<S>) some.a[u] = shuffle_from(members, loaded_a, from);
     }
-    add(some);
+    add<false>(some);
   }
   /// Each lane loads one of the next row_lanes slots, so that no entry is computed or awaited
   /// twice. All lanes of the group run the same batches, because they shuffle what they loaded.
