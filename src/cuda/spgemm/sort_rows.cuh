@@ -1,0 +1,380 @@
+#pragma once
+
+// sort_rows, of gustavson: a block per row lists the products of the row in the order of A's
+// entries, sorts their numbers by column, a digit at a time, and adds the products of each column.
+// The lists are in shared memory, or in device memory for rows of more products. Source: Bell,
+// Dalton & Olson, SISC 2012 (expand, sort, compress); Merrill & Grimshaw, PPL 2011 (radix sort).
+// Determinism: the sort is stable, so each sum is added in the order of A's entries.
+
+#include "cuda/spgemm/product.cuh"
+
+namespace rig::on_cuda {
+
+constexpr int most_sort_threads = 1024;
+/// Bits of a digit at most, and its values.
+constexpr int digit_bits = 8, digit_values = 1 << digit_bits;
+/// Products that a thread loads together.
+constexpr int listed_in_flight = 4;
+
+/// Words of shared memory that a block of so many threads needs beside the lists.
+constexpr int sort_scratch_words(int threads) {
+  return threads / 32 * digit_values + digit_values + 64;
+}
+/// Bytes of the lists per product. Numbers of products have 2 bytes, or 4 where lists are wide.
+constexpr int64 sort_list_bytes(bool is_wide, bool fills, int64 accum_bytes) {
+  return sizeof(int) + 2 * (is_wide ? 4 : 2) + (fills ? accum_bytes : 0);
+}
+
+template <bool Wide>
+struct product_number {
+  using type = unsigned short;
+};
+template <>
+struct product_number<true> {
+  using type = unsigned;
+};
+
+/// The products of a row, and their numbers in two orders.
+template <class S, bool Wide, bool Fills>
+struct product_list {
+  using accum = typename S::accum;
+  using number = typename product_number<Wide>::type;
+  accum* sums;
+  int* keys;  ///< columns
+  number *order, *other;
+
+  /// Lists for `room` products, which is a multiple of 32, so that each begins on 16 bytes.
+  __device__ product_list(unsigned char* memory, int64 room)
+      : sums(reinterpret_cast<accum*>(memory)),
+        keys(reinterpret_cast<int*>(memory + (Fills ? room * sizeof(accum) : 0))),
+        order(reinterpret_cast<number*>(keys + room)),
+        other(order + room) {}
+  __device__ int key_at(int place) const { return keys[order[place]]; }
+};
+
+/// What the threads of a block share while they list and sort.
+struct sort_scratch {
+  unsigned* counts;  ///< of each warp's keys, by digit
+  unsigned* starts;  ///< by digit: the number of keys with a lower one
+  int* totals;       ///< two per warp
+  // In the place of counts while products are listed, per entry of A:
+  int64* from;  ///< the place in B of the row's first product, less the products before it
+  int* before;  ///< products of the entries before
+  index* inner;
+
+  __device__ explicit sort_scratch(unsigned* words) {
+    const unsigned threads = blockDim.x;
+    counts = words;
+    starts = counts + threads / 32 * digit_values;
+    totals = reinterpret_cast<int*>(starts + digit_values);
+    from = reinterpret_cast<int64*>(words);
+    before = reinterpret_cast<int*>(from + threads);
+    inner = before + threads;
+    static_assert(sizeof(int64) + sizeof(int) + sizeof(index) <= digit_values / 32 * 4);
+  }
+};
+
+/// The sum of x over the threads of the block before this one, and over all.
+__device__ __forceinline__ int sum_before(int x, int* totals, int& total) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
+            warps = static_cast<int>(blockDim.x) / 32;
+  int sum = x;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int other = __shfl_up_sync(0xffffffffu, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  __syncthreads();
+  if (lane == 31) totals[warp] = sum;
+  __syncthreads();
+  const int of_lane = lane < warps ? totals[lane] : 0;
+  total = __reduce_add_sync(0xffffffffu, of_lane);
+  return sum - x + __reduce_add_sync(0xffffffffu, lane < warp ? of_lane : 0);
+}
+
+/// The least and the greatest key of a block.
+struct key_range {
+  int lowest = highest<int>(), greatest = 0;
+
+  __device__ void take(int key) {
+    if (key < lowest) lowest = key;
+    if (key > greatest) greatest = key;
+  }
+  /// Joins the ranges of all threads; no thread reads `totals` at the call.
+  __device__ void join(int* totals) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
+              warps = static_cast<int>(blockDim.x) / 32;
+    lowest = __reduce_min_sync(0xffffffffu, lowest);
+    greatest = __reduce_max_sync(0xffffffffu, greatest);
+    if (lane == 0) {
+      totals[warp] = lowest;
+      totals[32 + warp] = greatest;
+    }
+    __syncthreads();
+    lowest = __reduce_min_sync(0xffffffffu, lane < warps ? totals[lane] : lowest);
+    greatest = __reduce_max_sync(0xffffffffu, lane < warps ? totals[32 + lane] : greatest);
+  }
+};
+
+/// Lists products place, place + threads … of a chunk of A's entries, several at once. The chunk
+/// begins at entry `first`, has `total` products, and `count` are listed before.
+template <class S, bool Wide, bool Fills>
+__device__ __forceinline__ void list_some(const product_arguments& args, index row, int64 first,
+                                          int half, int place, int total, int count,
+                                          const sort_scratch& scratch,
+                                          const product_list<S, Wide, Fills>& list,
+                                          key_range& keys) {
+  constexpr int N = listed_in_flight;
+  const int threads = static_cast<int>(blockDim.x);
+  int64 at_a[N], at_b[N];
+  index inner[N], columns[N];
+  for (int k = 0; k < N; ++k) {
+    const int at = place + k * threads;
+    at_a[k] = at_b[k] = -1;
+    if (at >= total) continue;
+    int t = 0;  // the last entry with at most `at` products before it
+    for (int step = half; step > 0; step /= 2)
+      if (scratch.before[t + step] <= at) t += step;
+    at_a[k] = first + t;
+    at_b[k] = scratch.from[t] + at;
+    inner[k] = scratch.inner[t];
+  }
+  for (int k = 0; k < N; ++k) columns[k] = at_b[k] < 0 ? 0 : args.b.columns[at_b[k]];
+  typename S::left x[N]{};
+  typename S::right y[N]{};
+  if constexpr (Fills && !is_ignoring_left<S>) gather(args.a.values, at_a, x);
+  if constexpr (Fills && !is_ignoring_right<S>) gather(args.b.values, at_b, y);
+  for (int k = 0; k < N; ++k) {
+    if (at_b[k] < 0) continue;
+    const int to = count + place + k * threads;
+    list.keys[to] = columns[k];
+    list.order[to] = static_cast<typename product_list<S, Wide, Fills>::number>(to);
+    keys.take(columns[k]);
+    if constexpr (Fills)
+      list.sums[to] = product<S>(x[k], y[k], {args.flips ? columns[k] : row, inner[k]});
+  }
+}
+
+/// Lists the products of a row in the order of A's entries; returns their number.
+template <class S, bool Wide, bool Fills>
+__device__ int list_row(const product_arguments& args, index row, const sort_scratch& scratch,
+                        const product_list<S, Wide, Fills>& list, key_range& keys) {
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
+  int count = 0;
+  for (int64 first = begin; first < end; first += threads) {
+    index inner = 0;
+    int64 from = 0;
+    int length = 0, total = 0;
+    if (first + thread < end) {
+      inner = args.a.columns[first + thread];
+      from = args.b.offset(inner);
+      length = static_cast<int>(args.b.offset(inner + 1) - from);
+    }
+    const int before = sum_before(length, scratch.totals, total);
+    // Entries beyond the last one begin after all products, so that no search ends there.
+    scratch.before[thread] = first + thread < end ? before : highest<int>();
+    scratch.from[thread] = from - before;
+    scratch.inner[thread] = inner;
+    __syncthreads();
+    int half = threads / 2;  // a power of two: no search needs more than the entries here
+    while (half > 0 && half >= end - first) half /= 2;
+    for (int place = thread; place < total; place += threads * listed_in_flight)
+      list_some<S>(args, row, first, half, place, total, count, scratch, list, keys);
+    count += total;
+  }
+  __syncthreads();
+  return count;
+}
+
+/// The part of `count` places that a warp takes. It begins at a multiple of 32, and is empty if it
+/// does not end after its begin.
+struct warp_part {
+  int begin, end;
+  __device__ explicit warp_part(int count) {
+    const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+    const int each = (count + 32 * warps - 1) / (32 * warps) * 32;
+    begin = warp * each;
+    end = begin + each < count ? begin + each : count;
+  }
+};
+
+/// Turns counts by warp and digit into places: those of a digit's keys begin at `starts`, and those
+/// of its warps follow each other.
+__device__ __forceinline__ void place_digits(const sort_scratch& scratch, int values) {
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  for (int digit = thread; digit < values; digit += threads) {
+    unsigned sum = 0;
+    for (int warp = 0; warp < threads / 32; ++warp) {
+      unsigned& count = scratch.counts[warp * digit_values + digit];
+      const unsigned here = count;
+      count = sum;
+      sum += here;
+    }
+    scratch.starts[digit] = sum;
+  }
+  __syncthreads();
+  if (thread < 32) {
+    unsigned sum = 0;
+    for (int first = 0; first < values; first += 32) {
+      const int digit = first + thread;
+      const unsigned here = digit < values ? scratch.starts[digit] : 0;
+      unsigned upto = here;
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const unsigned other = __shfl_up_sync(0xffffffffu, upto, distance);
+        if (thread >= distance) upto += other;
+      }
+      if (digit < values) scratch.starts[digit] = sum + upto - here;
+      sum += __shfl_sync(0xffffffffu, upto, 31);
+    }
+  }
+  __syncthreads();
+}
+
+/// Sorts the numbers `order` to `other` by the digit of `bits` bits from `shift` on of their keys,
+/// less `lowest`; stable.
+template <class Number>
+__device__ void sort_digit(const int* keys, int lowest, const Number* order, Number* other,
+                           int count, int shift, int bits, const sort_scratch& scratch) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, values = 1 << bits;
+  const warp_part part(count);
+  unsigned* const counts = scratch.counts + threadIdx.x / 32 * digit_values;
+  const auto digit_of = [&](int number) {
+    return static_cast<unsigned>(keys[number] - lowest) >> shift &
+           static_cast<unsigned>(values - 1);
+  };
+  for (int digit = lane; digit < values; digit += 32) counts[digit] = 0;
+  __syncwarp();
+  for (int i = part.begin + lane; i < part.end; i += 32) atomicAdd(counts + digit_of(order[i]), 1u);
+  __syncthreads();
+  place_digits(scratch, values);
+  for (int first = part.begin; first < part.end; first += 32) {
+    const bool is_there = first + lane < part.end;
+    const Number number = is_there ? order[first + lane] : Number(0);
+    const unsigned digit = digit_of(number);
+    unsigned alike = __ballot_sync(0xffffffffu, is_there);  // lanes with the same digit
+    for (int bit = 0; bit < bits; ++bit) {
+      const bool is_one = (digit >> bit & 1) != 0;
+      const unsigned ones = __ballot_sync(0xffffffffu, is_one);
+      alike &= is_one ? ones : ~ones;
+    }
+    const int before = __popc(alike & ((1u << lane) - 1));
+    const unsigned place = scratch.starts[digit] + counts[digit];
+    __syncwarp();
+    if (is_there) {
+      if (before == 0) counts[digit] += static_cast<unsigned>(__popc(alike));
+      other[place + static_cast<unsigned>(before)] = number;
+    }
+    __syncwarp();
+  }
+  __syncthreads();
+}
+
+/// Sorts the numbers of products by column; stable.
+template <class S, bool Wide, bool Fills>
+__device__ void sort_list(product_list<S, Wide, Fills>& list, int count, const key_range& keys,
+                          const sort_scratch& scratch) {
+  const int bits = count == 0 ? 0 : 32 - __clz(keys.greatest - keys.lowest);
+  const int passes = (bits + digit_bits - 1) / digit_bits;
+  const int each = passes == 0 ? 0 : (bits + passes - 1) / passes;
+  for (int pass = 0; pass < passes; ++pass) {
+    sort_digit(list.keys, keys.lowest, list.order, list.other, count, pass * each, each, scratch);
+    auto* const sorted = list.other;
+    list.other = list.order;
+    list.order = sorted;
+  }
+}
+
+/// Sets a bit for the first place of each column that the mask allows.
+template <class S, bool Wide, bool Fills>
+__device__ void mark_columns(const product_arguments& args, index row,
+                             const product_list<S, Wide, Fills>& list, int count, unsigned* kept) {
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const bool is_inside = is_inside_mask(args.mask);
+  const int64 begin = is_inside ? args.mask.offset(row) : 0,
+              end = is_inside ? args.mask.offset(row + 1) : 0;
+  if (is_inside && end - begin <= count) {  // search for the fewer in the more
+    for (int word = thread; word * 32 < count; word += threads) kept[word] = 0;
+    __syncthreads();
+    for (int64 e = begin + thread; e < end; e += threads) {
+      const index column = args.mask.entries[e];
+      int low = 0, high = count;
+      while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (list.key_at(middle) < column)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      if (low < count && list.key_at(low) == column && is_set(args.mask, e))
+        atomicOr(kept + low / 32, 1u << low % 32);
+    }
+  } else {
+    const warp_part part(count);
+    for (int first = part.begin; first < part.end; first += 32) {
+      const int i = first + thread % 32;
+      const int key = i < part.end ? list.key_at(i) : -1;
+      const bool is_kept =
+          key >= 0 && (i == 0 || list.key_at(i - 1) != key) && allows(args.mask, row, key);
+      const unsigned bits = __ballot_sync(0xffffffffu, is_kept);
+      if (thread % 32 == 0) kept[first / 32] = bits;
+    }
+  }
+  __syncthreads();
+}
+
+/// Adds the products of each marked column; returns the number of columns.
+template <class S, bool Wide, bool Fills>
+__device__ int add_columns(const product_arguments& args, index row,
+                           const product_list<S, Wide, Fills>& list, int count,
+                           const unsigned* kept, int* totals) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const warp_part part(count);
+  int columns = 0, total = 0;
+  for (int word = part.begin / 32 + lane; word * 32 < part.end; word += 32)
+    columns += __popc(kept[word]);
+  columns = sum_before(columns, totals, total);
+  if constexpr (Fills) {
+    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
+    int64 to = args.before[row] + __shfl_sync(0xffffffffu, columns, 0);
+    for (int first = part.begin; first < part.end; first += 32) {
+      const unsigned bits = kept[first / 32];
+      if ((bits >> lane & 1) != 0) {
+        const int i = first + lane, key = list.key_at(i);
+        typename S::accum sum = list.sums[list.order[i]];
+        for (int next = i + 1; next < count && list.key_at(next) == key; ++next)
+          sum = S::add(sum, list.sums[list.order[next]]);
+        const int64 at = to + __popc(bits & ((1u << lane) - 1));
+        args.out_columns[at] = key;
+        store_as(args.out_values, args.out_type, at, finished<S>(sum, n));
+      }
+      to += __popc(bits);
+    }
+  }
+  return total;
+}
+
+/// A block per row, with lists for `room` products, in device memory if wide.
+template <class S, bool Wide, bool Fills>
+__global__ void __launch_bounds__(most_sort_threads) sort_rows(product_arguments args) {
+  extern __shared__ __align__(16) unsigned char sort_memory[];
+  const sort_scratch scratch(reinterpret_cast<unsigned*>(sort_memory));
+  unsigned char* const memory =
+      Wide ? static_cast<unsigned char*>(args.lists) +
+                 blockIdx.x * args.room * sort_list_bytes(true, true, sizeof(typename S::accum))
+           : sort_memory + sort_scratch_words(static_cast<int>(blockDim.x)) * 4;
+  for (int64 r = blockIdx.x; r < args.count; r += gridDim.x) {
+    const index row = args.rows[r];
+    product_list<S, Wide, Fills> list(memory, args.room);
+    key_range keys;
+    const int count = list_row(args, row, scratch, list, keys);
+    keys.join(scratch.totals);
+    sort_list(list, count, keys, scratch);
+    auto* const kept = reinterpret_cast<unsigned*>(list.other);
+    mark_columns(args, row, list, count, kept);
+    const int columns = add_columns(args, row, list, count, kept, scratch.totals);
+    if (threadIdx.x == 0 && args.lengths != nullptr) args.lengths[row] = columns;
+    __syncthreads();
+  }
+}
+
+}  // namespace rig::on_cuda
