@@ -322,6 +322,29 @@ __device__ void mark_columns(const product_arguments& args, index row,
   __syncthreads();
 }
 
+/// The sum of the products of one column, the first of which is at place i.
+template <class S, bool Wide>
+__device__ __forceinline__ typename S::accum add_run(const product_list<S, Wide, true>& list, int i,
+                                                     int key, int count) {
+  constexpr int N = 4;  // loaded together
+  typename S::accum sum = list.sums[list.order[i]];
+  bool goes_on = i + 1 < count && list.key_at(i + 1) == key;
+  for (int next = i + 1; goes_on; next += N) {
+    bool is_alike[N];
+    typename S::accum x[N];
+    for (int k = 0; k < N; ++k) {
+      const int number = list.order[next + k < count ? next + k : i];
+      is_alike[k] = next + k < count && list.keys[number] == key;
+      x[k] = list.sums[number];
+    }
+    for (int k = 0; k < N; ++k) {
+      goes_on = goes_on && is_alike[k];
+      if (goes_on) sum = S::add(sum, x[k]);
+    }
+  }
+  return sum;
+}
+
 /// Adds the products of each marked column; returns the number of columns.
 template <class S, bool Wide, bool Fills>
 __device__ int add_columns(const product_arguments& args, index row,
@@ -340,9 +363,7 @@ __device__ int add_columns(const product_arguments& args, index row,
       const unsigned bits = kept[first / 32];
       if ((bits >> lane & 1) != 0) {
         const int i = first + lane, key = list.key_at(i);
-        typename S::accum sum = list.sums[list.order[i]];
-        for (int next = i + 1; next < count && list.key_at(next) == key; ++next)
-          sum = S::add(sum, list.sums[list.order[next]]);
+        const typename S::accum sum = add_run<S, Wide>(list, i, key, count);
         const int64 at = to + __popc(bits & ((1u << lane) - 1));
         args.out_columns[at] = key;
         store_as(args.out_values, args.out_type, at, finished<S>(sum, n));
