@@ -100,8 +100,9 @@ void check_every_kernel(const std::string& semiring, int architecture) {
     of_sparse("rank_rows", rest, "cuda/spgemm/gustavson.cuh");
   for (const char* rest : {", 32, 2048, 32, true", ", 32, 2048, 32, false"})
     of_sparse("hash_rows", rest, "cuda/spgemm/gustavson.cuh");
-  for (const char* rest : {", false, true", ", true, false"})
-    of_sparse("sort_rows", rest, "cuda/spgemm/sort_rows.cuh");
+  for (const char* kernel : {"sort_rows", "count_rows"})
+    for (const char* rest : {", false", ", true"})
+      of_sparse(kernel, rest, "cuda/spgemm/sort_rows.cuh");
   for (const char* rest : {", true", ", false"})
     of_sparse("window_rows", rest, "cuda/spgemm/gustavson.cuh");
   for (const char* rest : {", 8, true", ", 8, false", ", 4, false", ", 2, false"})

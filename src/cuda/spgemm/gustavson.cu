@@ -36,11 +36,9 @@ constexpr int64 least_in_windows = 1537;
 /// Dynamic shared memory of a block of the class.
 std::size_t shared_bytes(const row_class& of, bool fills, std::size_t accum_bytes) {
   if (of.kernel != sort && of.kernel != sort_wide) return 0;
-  const int64 lists =
-      of.kernel == sort_wide
-          ? 0
-          : of.room * sort_list_bytes(false, fills, static_cast<int64>(accum_bytes));
-  return static_cast<std::size_t>(sort_scratch_words(of.threads) * 4 + lists);
+  const int64 per_product =
+      fills ? sort_list_bytes(false, static_cast<int64>(accum_bytes)) : count_bytes_per_product;
+  return static_cast<std::size_t>(sort_scratch_words(of.threads) * 4 + of.room * per_product);
 }
 
 /// The most products of each class. Classes without a row, because the device lacks the shared
@@ -214,8 +212,7 @@ wide_lists room_for_lists(const work& by, const problem& p, const classed_rows& 
   const int64 rows = of.count(listed_classes);
   if (rows == 0) return out;
   out.room = (of.longest + 31) / 32 * 32;
-  const int64 bytes =
-      out.room * sort_list_bytes(true, true, static_cast<int64>(p.algebra->accum_bytes));
+  const int64 bytes = out.room * sort_list_bytes(true, static_cast<int64>(p.algebra->accum_bytes));
   const int64 processors = attribute_of(by.where.device, cudaDevAttrMultiProcessorCount);
   out.blocks = std::clamp<int64>(usual_bytes / bytes, 1, std::min(rows, processors));
   for (;; out.blocks /= 2) try {
@@ -240,9 +237,9 @@ device_kernel class_kernel(const problem& p, const row_class& how, bool fills) {
     case hash:
       return kernel_of(p, file, "hash_rows", {how.lanes, room, how.threads, fills});
     default:
-      return kernel_for(key_of(p), {.name = "sort_rows",
+      return kernel_for(key_of(p), {.name = fills ? "sort_rows" : "count_rows",
                                     .file = sort_file,
-                                    .arguments = {how.kernel == sort_wide, fills},
+                                    .arguments = {how.kernel == sort_wide},
                                     .reads_b = false,
                                     .most_shared = shared_room(p.a.where.device)});
   }

@@ -2,7 +2,8 @@
 
 // sort_rows, of gustavson: a block per row lists the products of the row in the order of A's
 // entries, sorts their numbers by column, a digit at a time, and adds the products of each column.
-// The lists are in shared memory, or in device memory for rows of more products. Source: Bell,
+// count_rows counts the columns before. Lists are in shared memory, or in device memory for rows of
+// more products. Source: Bell,
 // Dalton & Olson, SISC 2012 (expand, sort, compress); Merrill & Grimshaw, PPL 2011 (radix sort).
 // Determinism: the sort is stable, so each sum is added in the order of A's entries.
 
@@ -21,9 +22,11 @@ constexpr int sort_scratch_words(int threads) {
   return threads / 32 * digit_values + digit_values + 64;
 }
 /// Bytes of the lists per product. Numbers of products have 2 bytes, or 4 where lists are wide.
-constexpr int64 sort_list_bytes(bool is_wide, bool fills, int64 accum_bytes) {
-  return sizeof(int) + 2 * (is_wide ? 4 : 2) + (fills ? accum_bytes : 0);
+constexpr int64 sort_list_bytes(bool is_wide, int64 accum_bytes) {
+  return static_cast<int64>(sizeof(int)) + 2 * (is_wide ? 4 : 2) + accum_bytes;
 }
+/// Slots of a table per product, whose columns are counted, and their bytes.
+constexpr int slots_per_product = 2, count_bytes_per_product = slots_per_product * 4;
 
 template <bool Wide>
 struct product_number {
@@ -35,7 +38,7 @@ struct product_number<true> {
 };
 
 /// The products of a row, and their numbers in two orders.
-template <class S, bool Wide, bool Fills>
+template <class S, bool Wide>
 struct product_list {
   using accum = typename S::accum;
   using number = typename product_number<Wide>::type;
@@ -46,7 +49,7 @@ struct product_list {
   /// Lists for `room` products, which is a multiple of 32, so that each begins on 16 bytes.
   __device__ product_list(unsigned char* memory, int64 room)
       : sums(reinterpret_cast<accum*>(memory)),
-        keys(reinterpret_cast<int*>(memory + (Fills ? room * sizeof(accum) : 0))),
+        keys(reinterpret_cast<int*>(memory + room * static_cast<int64>(sizeof(accum)))),
         order(reinterpret_cast<number*>(keys + room)),
         other(order + room) {}
   __device__ int key_at(int place) const { return keys[order[place]]; }
@@ -115,49 +118,45 @@ struct key_range {
   }
 };
 
-/// Lists products place, place + threads … of a chunk of A's entries, several at once. The chunk
-/// begins at entry `first`, has `total` products, and `count` are listed before.
-template <class S, bool Wide, bool Fills>
-__device__ __forceinline__ void list_some(const product_arguments& args, index row, int64 first,
-                                          int half, int place, int total, int count,
-                                          const sort_scratch& scratch,
-                                          const product_list<S, Wide, Fills>& list,
-                                          key_range& keys) {
-  constexpr int N = listed_in_flight;
-  const int threads = static_cast<int>(blockDim.x);
-  int64 at_a[N], at_b[N];
-  index inner[N], columns[N];
-  for (int k = 0; k < N; ++k) {
-    const int at = place + k * threads;
-    at_a[k] = at_b[k] = -1;
-    if (at >= total) continue;
-    int t = 0;  // the last entry with at most `at` products before it
-    for (int step = half; step > 0; step /= 2)
-      if (scratch.before[t + step] <= at) t += step;
-    at_a[k] = first + t;
-    at_b[k] = scratch.from[t] + at;
-    inner[k] = scratch.inner[t];
-  }
-  for (int k = 0; k < N; ++k) columns[k] = at_b[k] < 0 ? 0 : args.b.columns[at_b[k]];
-  typename S::left x[N]{};
-  typename S::right y[N]{};
-  if constexpr (Fills && !is_ignoring_left<S>) gather(args.a.values, at_a, x);
-  if constexpr (Fills && !is_ignoring_right<S>) gather(args.b.values, at_b, y);
-  for (int k = 0; k < N; ++k) {
-    if (at_b[k] < 0) continue;
-    const int to = count + place + k * threads;
-    list.keys[to] = columns[k];
-    list.order[to] = static_cast<typename product_list<S, Wide, Fills>::number>(to);
-    keys.take(columns[k]);
-    if constexpr (Fills)
-      list.sums[to] = product<S>(x[k], y[k], {args.flips ? columns[k] : row, inner[k]});
-  }
+/// The memory of a block for rows: in shared memory behind the scratch, or in device memory, where
+/// blocks have so many bytes per product each.
+template <bool Wide>
+__device__ __forceinline__ unsigned char* row_memory(const product_arguments& args,
+                                                     unsigned char* shared, int64 per_product) {
+  return Wide ? static_cast<unsigned char*>(args.lists) + blockIdx.x * args.room * per_product
+              : shared + sort_scratch_words(static_cast<int>(blockDim.x)) * 4;
 }
 
-/// Lists the products of a row in the order of A's entries; returns their number.
-template <class S, bool Wide, bool Fills>
-__device__ int list_row(const product_arguments& args, index row, const sort_scratch& scratch,
-                        const product_list<S, Wide, Fills>& list, key_range& keys) {
+/// Products of a row that a thread takes together; those that are not there are at −1.
+struct some_products {
+  static constexpr int count = listed_in_flight;
+  int number[count];  ///< in the order of A's entries
+  int64 in_a[count], in_b[count];
+  index inner[count], columns[count];
+
+  /// Products product, product + threads … of a chunk of A's entries that begins at entry `first`
+  /// and has `total` products; `before` are in chunks before. `half` bounds the search.
+  __device__ some_products(const product_arguments& args, const sort_scratch& scratch, int64 first,
+                           int half, int product, int total, int before) {
+    for (int k = 0; k < count; ++k, product += static_cast<int>(blockDim.x)) {
+      in_a[k] = in_b[k] = -1;
+      if (product >= total) continue;
+      int t = 0;  // the last entry with at most `product` products before it
+      for (int step = half; step > 0; step /= 2)
+        if (scratch.before[t + step] <= product) t += step;
+      number[k] = before + product;
+      in_a[k] = first + t;
+      in_b[k] = scratch.from[t] + product;
+      inner[k] = scratch.inner[t];
+    }
+    for (int k = 0; k < count; ++k) columns[k] = in_b[k] < 0 ? 0 : args.b.columns[in_b[k]];
+  }
+};
+
+/// Calls work(some_products) for all products of a row; returns their number.
+template <class Work>
+__device__ __forceinline__ int each_product(const product_arguments& args, index row,
+                                            const sort_scratch& scratch, Work work) {
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
   int count = 0;
@@ -176,14 +175,35 @@ __device__ int list_row(const product_arguments& args, index row, const sort_scr
     scratch.from[thread] = from - before;
     scratch.inner[thread] = inner;
     __syncthreads();
-    int half = threads / 2;  // a power of two: no search needs more than the entries here
+    int half = threads / 2;  // a power of two; fewer entries need fewer steps
     while (half > 0 && half >= end - first) half /= 2;
-    for (int place = thread; place < total; place += threads * listed_in_flight)
-      list_some<S>(args, row, first, half, place, total, count, scratch, list, keys);
+    for (int product = thread; product < total; product += threads * some_products::count)
+      work(some_products(args, scratch, first, half, product, total, count));
     count += total;
   }
   __syncthreads();
   return count;
+}
+
+/// Lists the products of a row in the order of A's entries; returns their number.
+template <class S, bool Wide>
+__device__ int list_row(const product_arguments& args, index row, const sort_scratch& scratch,
+                        const product_list<S, Wide>& list, key_range& keys) {
+  return each_product(args, row, scratch, [&](const some_products& of) {
+    typename S::left x[some_products::count]{};
+    typename S::right y[some_products::count]{};
+    if constexpr (!is_ignoring_left<S>) gather(args.a.values, of.in_a, x);
+    if constexpr (!is_ignoring_right<S>) gather(args.b.values, of.in_b, y);
+    for (int k = 0; k < some_products::count; ++k) {
+      if (of.in_b[k] < 0) continue;
+      const int to = of.number[k];
+      const index column = of.columns[k];
+      list.keys[to] = column;
+      list.order[to] = static_cast<typename product_list<S, Wide>::number>(to);
+      list.sums[to] = product<S>(x[k], y[k], {args.flips ? column : row, of.inner[k]});
+      keys.take(column);
+    }
+  });
 }
 
 /// The part of `count` places that a warp takes. It begins at a multiple of 32, and is empty if it
@@ -270,8 +290,8 @@ __device__ void sort_digit(const int* keys, int lowest, const Number* order, Num
 }
 
 /// Sorts the numbers of products by column; stable.
-template <class S, bool Wide, bool Fills>
-__device__ void sort_list(product_list<S, Wide, Fills>& list, int count, const key_range& keys,
+template <class S, bool Wide>
+__device__ void sort_list(product_list<S, Wide>& list, int count, const key_range& keys,
                           const sort_scratch& scratch) {
   const int bits = count == 0 ? 0 : 32 - __clz(keys.greatest - keys.lowest);
   const int passes = (bits + digit_bits - 1) / digit_bits;
@@ -285,9 +305,9 @@ __device__ void sort_list(product_list<S, Wide, Fills>& list, int count, const k
 }
 
 /// Sets a bit for the first place of each column that the mask allows.
-template <class S, bool Wide, bool Fills>
+template <class S, bool Wide>
 __device__ void mark_columns(const product_arguments& args, index row,
-                             const product_list<S, Wide, Fills>& list, int count, unsigned* kept) {
+                             const product_list<S, Wide>& list, int count, unsigned* kept) {
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const bool is_inside = is_inside_mask(args.mask);
   const int64 begin = is_inside ? args.mask.offset(row) : 0,
@@ -324,7 +344,7 @@ __device__ void mark_columns(const product_arguments& args, index row,
 
 /// The sum of the products of one column, the first of which is at place i.
 template <class S, bool Wide>
-__device__ __forceinline__ typename S::accum add_run(const product_list<S, Wide, true>& list, int i,
+__device__ __forceinline__ typename S::accum add_run(const product_list<S, Wide>& list, int i,
                                                      int key, int count) {
   constexpr int N = 4;  // loaded together
   typename S::accum sum = list.sums[list.order[i]];
@@ -345,47 +365,42 @@ __device__ __forceinline__ typename S::accum add_run(const product_list<S, Wide,
   return sum;
 }
 
-/// Adds the products of each marked column; returns the number of columns.
-template <class S, bool Wide, bool Fills>
+/// Writes the sum of each marked column; returns the number of columns.
+template <class S, bool Wide>
 __device__ int add_columns(const product_arguments& args, index row,
-                           const product_list<S, Wide, Fills>& list, int count,
-                           const unsigned* kept, int* totals) {
+                           const product_list<S, Wide>& list, int count, const unsigned* kept,
+                           int* totals) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 n = args.a.offset(row + 1) - args.a.offset(row);
   const warp_part part(count);
   int columns = 0, total = 0;
   for (int word = part.begin / 32 + lane; word * 32 < part.end; word += 32)
     columns += __popc(kept[word]);
   columns = sum_before(columns, totals, total);
-  if constexpr (Fills) {
-    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
-    int64 to = args.before[row] + __shfl_sync(0xffffffffu, columns, 0);
-    for (int first = part.begin; first < part.end; first += 32) {
-      const unsigned bits = kept[first / 32];
-      if ((bits >> lane & 1) != 0) {
-        const int i = first + lane, key = list.key_at(i);
-        const typename S::accum sum = add_run<S, Wide>(list, i, key, count);
-        const int64 at = to + __popc(bits & ((1u << lane) - 1));
-        args.out_columns[at] = key;
-        store_as(args.out_values, args.out_type, at, finished<S>(sum, n));
-      }
-      to += __popc(bits);
+  int64 to = args.before[row] + __shfl_sync(0xffffffffu, columns, 0);
+  for (int first = part.begin; first < part.end; first += 32) {
+    const unsigned bits = kept[first / 32];
+    if ((bits >> lane & 1) != 0) {
+      const int i = first + lane, key = list.key_at(i);
+      const int64 at = to + __popc(bits & ((1u << lane) - 1));
+      args.out_columns[at] = key;
+      store_as(args.out_values, args.out_type, at, finished<S>(add_run(list, i, key, count), n));
     }
+    to += __popc(bits);
   }
   return total;
 }
 
 /// A block per row, with lists for `room` products, in device memory if wide.
-template <class S, bool Wide, bool Fills>
+template <class S, bool Wide>
 __global__ void __launch_bounds__(most_sort_threads) sort_rows(product_arguments args) {
   extern __shared__ __align__(16) unsigned char sort_memory[];
   const sort_scratch scratch(reinterpret_cast<unsigned*>(sort_memory));
   unsigned char* const memory =
-      Wide ? static_cast<unsigned char*>(args.lists) +
-                 blockIdx.x * args.room * sort_list_bytes(true, true, sizeof(typename S::accum))
-           : sort_memory + sort_scratch_words(static_cast<int>(blockDim.x)) * 4;
+      row_memory<Wide>(args, sort_memory, sort_list_bytes(true, sizeof(typename S::accum)));
   for (int64 r = blockIdx.x; r < args.count; r += gridDim.x) {
     const index row = args.rows[r];
-    product_list<S, Wide, Fills> list(memory, args.room);
+    product_list<S, Wide> list(memory, args.room);
     key_range keys;
     const int count = list_row(args, row, scratch, list, keys);
     keys.join(scratch.totals);
@@ -394,6 +409,63 @@ __global__ void __launch_bounds__(most_sort_threads) sort_rows(product_arguments
     mark_columns(args, row, list, count, kept);
     const int columns = add_columns(args, row, list, count, kept, scratch.totals);
     if (threadIdx.x == 0 && args.lengths != nullptr) args.lengths[row] = columns;
+    __syncthreads();
+  }
+}
+
+/// The columns of a row in a table, which no thread reads in order.
+struct column_table {
+  int* keys;
+  unsigned slots;
+
+  __device__ unsigned first_slot(index column) const {
+    return __umulhi(static_cast<unsigned>(column) * 2654435769u, slots);
+  }
+  __device__ unsigned next_slot(unsigned slot) const { return slot + 1 < slots ? slot + 1 : 0; }
+  __device__ void clear() const {
+    for (unsigned slot = threadIdx.x; slot < slots; slot += blockDim.x) keys[slot] = -1;
+    __syncthreads();
+  }
+  /// Returns whether the column is new.
+  __device__ bool insert(index column) const {
+    for (unsigned slot = first_slot(column);; slot = next_slot(slot)) {
+      int key = static_cast<volatile int*>(keys)[slot];
+      if (key == -1) key = atomicCAS(keys + slot, -1, column);
+      if (key == -1 || key == column) return key == -1;
+    }
+  }
+  __device__ bool contains(index column) const {
+    unsigned slot = first_slot(column);
+    while (keys[slot] != column && keys[slot] != -1) slot = next_slot(slot);
+    return keys[slot] == column;
+  }
+};
+
+/// Counts the columns that the mask allows in the rows of `sort_rows`.
+template <class S, bool Wide>
+__global__ void __launch_bounds__(most_sort_threads) count_rows(product_arguments args) {
+  extern __shared__ __align__(16) unsigned char sort_memory[];
+  const sort_scratch scratch(reinterpret_cast<unsigned*>(sort_memory));
+  const column_table table{
+      reinterpret_cast<int*>(row_memory<Wide>(args, sort_memory, count_bytes_per_product)),
+      static_cast<unsigned>(args.room * slots_per_product)};
+  for (int64 r = blockIdx.x; r < args.count; r += gridDim.x) {
+    const index row = args.rows[r];
+    const bool is_inside = is_inside_mask(args.mask);
+    const int64 begin = is_inside ? args.mask.offset(row) : 0,
+                end = is_inside ? args.mask.offset(row + 1) : 0;
+    const bool looks_up = is_inside && end - begin <= table.slots;
+    int columns = 0, total = 0;
+    table.clear();
+    each_product(args, row, scratch, [&](const some_products& of) {
+      for (int k = 0; k < some_products::count; ++k)
+        if (of.in_b[k] >= 0 && table.insert(of.columns[k]) && !looks_up)
+          columns += allows(args.mask, row, of.columns[k]) ? 1 : 0;
+    });
+    for (int64 e = begin + threadIdx.x; looks_up && e < end; e += blockDim.x)
+      columns += table.contains(args.mask.entries[e]) && is_set(args.mask, e) ? 1 : 0;
+    sum_before(columns, scratch.totals, total);
+    if (threadIdx.x == 0) args.lengths[row] = total;
     __syncthreads();
   }
 }
