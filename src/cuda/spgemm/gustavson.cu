@@ -1,7 +1,5 @@
 // gustavson on a device: rows in classes by their products.
 
-#include <cmath>
-
 #include "cuda/spgemm/product.hpp"
 #include "cuda/spgemm/sort_rows.cuh"
 
@@ -10,65 +8,19 @@ namespace {
 
 constexpr const char *file = "cuda/spgemm/gustavson.cuh", *sort_file = "cuda/spgemm/sort_rows.cuh";
 
-enum class kernel_of_class : unsigned char { rank, hash, sort, sort_wide };
-
-/// Rows by their number of products: so many lanes each, and room for products or sums.
-struct row_class {
-  kernel_of_class kernel;
-  int lanes;
-  int64 room;
-  int threads;
-  int64 most_products;
-};
-using enum kernel_of_class;
-constexpr row_class row_classes[] = {
-    {rank, 8, 48, 256, 48},           {rank, 32, 192, 256, 192},
-    {hash, 32, 2048, 32, 1536},       {sort, 64, 768, 64, 768},
-    {sort, 128, 1536, 128, 1536},     {sort, 256, 3072, 256, 3072},
-    {sort, 256, 5120, 256, 5120},     {sort, 512, 7936, 512, 7936},
-    {sort, 1024, 16384, 1024, 16384}, {sort_wide, 1024, 0, 1024, 1 << 28}};
-/// Classes 1 … listed_classes are those above; 0 has no products, and the last one has windows.
-constexpr int listed_classes = static_cast<int>(std::size(row_classes));
-constexpr int class_count = listed_classes + 2;
-/// Rows of so many products are summed in windows, if those have enough.
-constexpr int64 least_in_windows = 1537;
-
-/// Dynamic shared memory of a block of the class.
-std::size_t shared_bytes(const row_class& of, bool fills, std::size_t accum_bytes) {
-  if (of.kernel != sort && of.kernel != sort_wide) return 0;
-  const int64 per_product =
-      fills ? sort_list_bytes(false, static_cast<int64>(accum_bytes)) : count_bytes_per_product;
-  return static_cast<std::size_t>(sort_scratch_words(of.threads) * 4 + of.room * per_product);
+class_limits limits_of(const problem& p, index windows) {
+  const tuning_table& table = current_table();
+  return limits_for({static_cast<int64>(shared_room(p.a.where.device)),
+                     static_cast<int64>(p.algebra->accum_bytes),
+                     static_cast<int64>(table[constant::gustavson_hashed_products]), windows,
+                     table[constant::gustavson_window_products]});
 }
-
-/// The most products of each class. Classes without a row, because the device lacks the shared
-/// memory, have those of the class before.
-struct class_limits {
-  int64 most_products[listed_classes];
-  int64 least_in_windows;
-
-  class_limits(const problem& p, index windows) {
-    const tuning_table& table = current_table();
-    const auto hashed = static_cast<int64>(table[constant::gustavson_hashed_products]);
-    const std::size_t room = shared_room(p.a.where.device);
-    int64 before = 0;
-    for (int c = 0; c < listed_classes; ++c) {
-      const row_class& of = row_classes[c];
-      int64 most = of.most_products;
-      if (of.kernel == hash) most = std::min(most, hashed);
-      if (shared_bytes(of, true, p.algebra->accum_bytes) > room) most = 0;
-      most_products[c] = before = std::max(before, most);
-    }
-    const double per_window = table[constant::gustavson_window_products];
-    least_in_windows =
-        std::max(on_cuda::least_in_windows, static_cast<int64>(std::ceil(per_window * windows)));
-  }
-};
 
 /// What classes have in all.
 struct class_sums {
-  unsigned long long rows[class_count], products[class_count];
+  unsigned long long products[class_count];
   unsigned long long longest;  ///< the most products of a row of the class before windows
+  unsigned rows[class_count];
 };
 
 /// The rows of A in the order of their classes; class c has those from begins[c] on.
@@ -101,10 +53,8 @@ constexpr int classify_lanes = 8;
 
 __global__ void __launch_bounds__(element_threads) classify_rows(classify_arguments args) {
   __shared__ class_sums sums;
-  static_assert(sizeof(class_sums) / sizeof(sums.longest) <= element_threads);
-  auto* const words = reinterpret_cast<unsigned long long*>(&sums);
-  constexpr unsigned word_count = sizeof(class_sums) / sizeof(*words);
-  if (threadIdx.x < word_count) words[threadIdx.x] = 0;
+  if (threadIdx.x < class_count) sums.rows[threadIdx.x] = sums.products[threadIdx.x] = 0;
+  if (threadIdx.x == 0) sums.longest = 0;
   __syncthreads();
   constexpr int subwarps = element_threads / classify_lanes;
   const unsigned lane = threadIdx.x % classify_lanes;
@@ -117,23 +67,20 @@ __global__ void __launch_bounds__(element_threads) classify_rows(classify_argume
     for (int distance = classify_lanes / 2; distance > 0; distance /= 2)
       products += __shfl_xor_sync(members_of<classify_lanes>(), products, distance);
     if (lane != 0) continue;
-    unsigned char of = products > 0 ? 1 : 0;
-    for (const int64 most : args.limits.most_products) of += products > most;
-    if (products >= args.limits.least_in_windows) of = class_count - 1;
-    args.classes[r] = of;
+    const int of = args.limits.class_of(products);
+    const auto count = static_cast<unsigned long long>(products);
+    args.classes[r] = static_cast<unsigned char>(of);
     args.numbers[r] = row;
     args.products[r] = products;
-    atomicAdd(sums.rows + of, 1ull);
-    atomicAdd(sums.products + of, static_cast<unsigned long long>(products));
-    if (of == listed_classes) atomicMax(&sums.longest, static_cast<unsigned long long>(products));
+    atomicAdd(sums.rows + of, 1u);
+    atomicAdd(sums.products + of, count);
+    if (of == listed_classes) atomicMax(&sums.longest, count);
   }
   __syncthreads();
-  if (threadIdx.x >= word_count || words[threadIdx.x] == 0) return;
-  auto* const to = reinterpret_cast<unsigned long long*>(args.sums) + threadIdx.x;
-  if (threadIdx.x == word_count - 1)
-    atomicMax(to, words[threadIdx.x]);
-  else
-    atomicAdd(to, words[threadIdx.x]);
+  if (threadIdx.x == 0 && sums.longest != 0) atomicMax(&args.sums->longest, sums.longest);
+  if (threadIdx.x >= class_count || sums.rows[threadIdx.x] == 0) return;
+  atomicAdd(args.sums->rows + threadIdx.x, sums.rows[threadIdx.x]);
+  atomicAdd(args.sums->products + threadIdx.x, sums.products[threadIdx.x]);
 }
 
 /// Sets the numbers of classes from their sums.
@@ -155,7 +102,7 @@ classed_rows classify(const work& by, const problem& p, const sparse_operand& b,
   const buffer classes = by.room(rows, 1), sorted = by.room(rows, 1),
                numbers = by.room(rows, sizeof(index)), products = by.room(rows, sizeof(int64)),
                sums = by.room(1, sizeof(class_sums));
-  const class_limits limits(p, windows);
+  const class_limits limits = limits_of(p, windows);
   classed_rows out{by.room(rows, sizeof(index)),
                    by.room(int64{rows} + 1, sizeof(int64)),
                    {},
@@ -229,17 +176,16 @@ wide_lists room_for_lists(const work& by, const problem& p, const classed_rows& 
 }
 
 /// The kernel of a class.
-device_kernel class_kernel(const problem& p, const row_class& how, bool fills) {
-  const auto room = static_cast<int>(how.room);
+device_kernel class_kernel(const problem& p, const product_class& how, bool fills) {
   switch (how.kernel) {
-    case rank:
-      return kernel_of(p, file, "rank_rows", {how.lanes, room, how.threads, fills});
-    case hash:
-      return kernel_of(p, file, "hash_rows", {how.lanes, room, how.threads, fills});
+    case row_kernel::rank:
+      return kernel_of(p, file, "rank_rows", {how.lanes, how.room, how.threads, fills});
+    case row_kernel::hash:
+      return kernel_of(p, file, "hash_rows", {how.lanes, how.room, how.threads, fills});
     default:
       return kernel_for(key_of(p), {.name = fills ? "sort_rows" : "count_rows",
                                     .file = sort_file,
-                                    .arguments = {how.kernel == sort_wide},
+                                    .arguments = {how.kernel == row_kernel::sort_wide},
                                     .reads_b = false,
                                     .most_shared = shared_room(p.a.where.device)});
   }
@@ -248,18 +194,20 @@ device_kernel class_kernel(const problem& p, const row_class& how, bool fills) {
 /// The rows of a class before windows: counts their entries, or writes them.
 void launch_class(const work& by, const problem& p, const classed_rows& of, const wide_lists& lists,
                   int c, product_arguments args, bool fills) {
-  const row_class& how = row_classes[c - 1];
+  const product_class& how = row_classes[c - 1];
   args.rows = of.rows.data<index>() + of.begins[c];
   args.count = of.count(c);
   if (args.count == 0) return;
   const int64 per_block = how.threads / how.lanes;
-  const bool is_wide = how.kernel == sort_wide;
+  const bool is_wide = how.kernel == row_kernel::sort_wide;
   args.room = is_wide ? lists.room : how.room;
   args.lists = lists.memory.data();
   by.launch(
       class_kernel(p, how, fills),
       is_wide ? lists.blocks : std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20),
-      &args, static_cast<unsigned>(how.threads), shared_bytes(how, fills, p.algebra->accum_bytes));
+      &args, static_cast<unsigned>(how.threads),
+      static_cast<std::size_t>(
+          sort_shared_bytes(how, fills, static_cast<int64>(p.algebra->accum_bytes))));
 }
 
 /// The rows of the last class, in windows: counts their entries, or writes them.

@@ -8,25 +8,13 @@
 // Determinism: the sort is stable, so each sum is added in the order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
+#include "cuda/spgemm/row_classes.cuh"
 
 namespace rig::on_cuda {
 
 constexpr int most_sort_threads = 1024;
-/// Bits of a digit at most, and its values.
-constexpr int digit_bits = 8, digit_values = 1 << digit_bits;
 /// Products that a thread loads together.
 constexpr int listed_in_flight = 4;
-
-/// Words of shared memory that a block of so many threads needs beside the lists.
-constexpr int sort_scratch_words(int threads) {
-  return threads / 32 * digit_values + digit_values + 64;
-}
-/// Bytes of the lists per product. Numbers of products have 2 bytes, or 4 where lists are wide.
-constexpr int64 sort_list_bytes(bool is_wide, int64 accum_bytes) {
-  return static_cast<int64>(sizeof(int)) + 2 * (is_wide ? 4 : 2) + accum_bytes;
-}
-/// Slots of a table per product, whose columns are counted, and their bytes.
-constexpr int slots_per_product = 2, count_bytes_per_product = slots_per_product * 4;
 
 template <bool Wide>
 struct product_number {
