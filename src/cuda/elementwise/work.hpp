@@ -53,9 +53,9 @@ class work : public build {
   }
 
   void launch(const device_kernel& kernel, int64 blocks, const void* arguments,
-              unsigned threads = element_threads) const {
+              unsigned threads = element_threads, std::size_t shared = 0) const {
     on_cuda::launch({where.device, stream, captured_}, kernel, dim3(static_cast<unsigned>(blocks)),
-                    threads, arguments);
+                    threads, arguments, shared);
   }
   /// Blocks that wait for each other.
   void launch_together(const device_kernel& kernel, unsigned blocks, const void* arguments,

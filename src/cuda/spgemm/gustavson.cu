@@ -1,29 +1,27 @@
 // gustavson on a device: rows in classes by their products.
 
 #include "cuda/spgemm/product.hpp"
+#include "cuda/spgemm/sort_rows.cuh"
 
 namespace rig::on_cuda {
 namespace {
 
-constexpr const char* file = "cuda/spgemm/gustavson.cuh";
+constexpr const char *file = "cuda/spgemm/gustavson.cuh", *sort_file = "cuda/spgemm/sort_rows.cuh";
 
-/// Rows by their number of products: a subwarp of `lanes` lanes each, and room for products or
-/// sums.
-struct row_class {
-  const char* kernel;
-  int lanes, room;
-  int threads;
-  int64 most_products;
+class_limits limits_of(const problem& p, index windows) {
+  const tuning_table& table = current_table();
+  return limits_for({static_cast<int64>(shared_room(p.a.where.device)),
+                     static_cast<int64>(p.algebra->accum_bytes),
+                     static_cast<int64>(table[constant::gustavson_hashed_products]), windows,
+                     table[constant::gustavson_window_products]});
+}
+
+/// What classes have in all.
+struct class_sums {
+  unsigned long long products[class_count];
+  unsigned long long longest;  ///< the most products of a row of the class before windows
+  unsigned rows[class_count];
 };
-constexpr row_class row_classes[] = {{"rank_rows", 8, 48, 256, 48},
-                                     {"rank_rows", 32, 192, 256, 192},
-                                     {"hash_rows", 32, 2048, 32, 1536}};
-constexpr int subwarp_classes = static_cast<int>(std::size(row_classes));
-constexpr int class_count = subwarp_classes + 2;  // no products; windows
-
-/// The rows of the first classes are computed once, to memory for all their products, and then
-/// copied, unless these are too many.
-constexpr int copied_classes = 2;
 
 /// The rows of A in the order of their classes; class c has those from begins[c] on.
 struct classed_rows {
@@ -31,31 +29,32 @@ struct classed_rows {
   buffer products_before;  ///< by row: those of the rows that are copied
   int64 begins[class_count + 1];
   int64 copied_products, products;  ///< of rows that are copied, and of all
-  bool is_copied(int c) const {
-    return c >= 1 && c <= copied_classes &&
-           static_cast<double>(copied_products) <=
-               current_table()[constant::gustavson_copied_products];
-  }
+  int64 longest, least_in_windows;
+  int copied_classes;
+
+  /// Rows of the first classes are computed once, to memory for all their products, and then
+  /// copied, unless these are too many.
+  bool is_copied(int c) const { return c <= copied_classes; }
+  int64 count(int c) const { return begins[c + 1] - begins[c]; }
 };
 
 struct classify_arguments {
   sparse_argument a, b;
   index rows;
-  int64 most_products[subwarp_classes];
+  class_limits limits;
   unsigned char* classes;
   index* numbers;
-  int64* products;             ///< of a row that is copied, else 0
-  unsigned long long* counts;  ///< of rows, by class, and of all products
+  int64* products;  ///< of each row
+  class_sums* sums;
 };
 
 /// Lanes that count the products of a row.
 constexpr int classify_lanes = 8;
 
 __global__ void __launch_bounds__(element_threads) classify_rows(classify_arguments args) {
-  __shared__ unsigned counts[class_count];
-  __shared__ unsigned long long all_products;
-  if (threadIdx.x < class_count) counts[threadIdx.x] = 0;
-  if (threadIdx.x == 0) all_products = 0;
+  __shared__ class_sums sums;
+  if (threadIdx.x < class_count) sums.rows[threadIdx.x] = sums.products[threadIdx.x] = 0;
+  if (threadIdx.x == 0) sums.longest = 0;
   __syncthreads();
   constexpr int subwarps = element_threads / classify_lanes;
   const unsigned lane = threadIdx.x % classify_lanes;
@@ -68,51 +67,74 @@ __global__ void __launch_bounds__(element_threads) classify_rows(classify_argume
     for (int distance = classify_lanes / 2; distance > 0; distance /= 2)
       products += __shfl_xor_sync(members_of<classify_lanes>(), products, distance);
     if (lane != 0) continue;
-    unsigned char of = products > 0 ? 1 : 0;
-    for (const int64 most : args.most_products) of += products > most;
-    args.classes[r] = of;
+    const int of = args.limits.class_of(products);
+    const auto count = static_cast<unsigned long long>(products);
+    args.classes[r] = static_cast<unsigned char>(of);
     args.numbers[r] = row;
-    args.products[r] = of <= copied_classes ? products : 0;
-    atomicAdd(counts + of, 1u);
-    atomicAdd(&all_products, static_cast<unsigned long long>(products));
+    args.products[r] = products;
+    atomicAdd(sums.rows + of, 1u);
+    atomicAdd(sums.products + of, count);
+    if (of == listed_classes) atomicMax(&sums.longest, count);
   }
   __syncthreads();
-  if (threadIdx.x < class_count && counts[threadIdx.x] != 0)
-    atomicAdd(args.counts + threadIdx.x, counts[threadIdx.x]);
-  if (threadIdx.x == 0) atomicAdd(args.counts + class_count, all_products);
+  if (threadIdx.x == 0 && sums.longest != 0) atomicMax(&args.sums->longest, sums.longest);
+  if (threadIdx.x >= class_count || sums.rows[threadIdx.x] == 0) return;
+  atomicAdd(args.sums->rows + threadIdx.x, sums.rows[threadIdx.x]);
+  atomicAdd(args.sums->products + threadIdx.x, sums.products[threadIdx.x]);
 }
 
-classed_rows classify(const work& by, const problem& p, const sparse_operand& b) {
+/// Sets the numbers of classes from their sums.
+void sum_up(const class_sums& sums, classed_rows& out) {
+  const auto most = static_cast<int64>(current_table()[constant::gustavson_copied_products]);
+  for (int c = 0; c < class_count; ++c) {
+    out.begins[c + 1] = out.begins[c] + static_cast<int64>(sums.rows[c]);
+    out.products += static_cast<int64>(sums.products[c]);
+    const bool follows = c == out.copied_classes + 1 && c <= listed_classes;
+    if (!follows || out.products > most) continue;
+    out.copied_classes = c;
+    out.copied_products = out.products;
+  }
+  out.longest = static_cast<int64>(sums.longest);
+}
+
+classed_rows classify(const work& by, const problem& p, const sparse_operand& b, index windows) {
   const index rows = p.a.rows;
   const buffer classes = by.room(rows, 1), sorted = by.room(rows, 1),
                numbers = by.room(rows, sizeof(index)), products = by.room(rows, sizeof(int64)),
-               counts = by.room(class_count + 1, sizeof(int64));
-  classed_rows out{by.room(rows, sizeof(index)), by.room(int64{rows} + 1, sizeof(int64)), {}, 0, 0};
-  classify_arguments args{argument_of(p.a),
-                          argument_of(b),
-                          rows,
-                          {},
-                          classes.data<unsigned char>(),
-                          numbers.data<index>(),
-                          products.data<int64>(),
-                          counts.data<unsigned long long>()};
-  for (int c = 0; c < subwarp_classes; ++c) args.most_products[c] = row_classes[c].most_products;
-  check(cudaMemsetAsync(counts.data(), 0, (class_count + 1) * sizeof(int64), by.stream), by.name);
+               sums = by.room(1, sizeof(class_sums));
+  const class_limits limits = limits_of(p, windows);
+  classed_rows out{by.room(rows, sizeof(index)),
+                   by.room(int64{rows} + 1, sizeof(int64)),
+                   {},
+                   0,
+                   0,
+                   0,
+                   limits.least_in_windows,
+                   0};
+  const classify_arguments args{argument_of(p.a),
+                                argument_of(b),
+                                rows,
+                                limits,
+                                classes.data<unsigned char>(),
+                                numbers.data<index>(),
+                                products.data<int64>(),
+                                sums.data<class_sums>()};
+  by.clear(sums);
   constexpr int64 per_block = element_threads / classify_lanes;
   launch_kernel(&classify_rows, "classify_rows", by.where.device, by.stream,
                 static_cast<unsigned>(std::min<int64>((rows + per_block - 1) / per_block, 1 << 14)),
                 element_threads, args);
   sort_keys(by, classes.data<unsigned char>(), sorted.data<unsigned char>(), numbers.data<index>(),
             out.rows.data<index>(), rows, bits_below(class_count));
-  auto* const before = out.products_before.data<int64>();
-  sums_of(
-      by, rows, [of = products.data<int64>()] __device__(int64 r) { return of[r]; }, before);
-  int64 of_class[class_count + 1];
-  by.to_host(of_class, counts.data(), sizeof(of_class));
-  by.to_host(&out.copied_products, before + rows, sizeof(int64));
+  class_sums in_all;
+  by.to_host(&in_all, sums.data(), sizeof(in_all));
   by.wait();
-  for (int c = 0; c < class_count; ++c) out.begins[c + 1] = out.begins[c] + of_class[c];
-  out.products = of_class[class_count];
+  sum_up(in_all, out);
+  sums_of(
+      by, rows,
+      [of = classes.data<unsigned char>(), count = products.data<int64>(),
+       copied = out.copied_classes] __device__(int64 r) { return of[r] <= copied ? count[r] : 0; },
+      out.products_before.data<int64>());
   return out;
 }
 
@@ -124,17 +146,68 @@ index window_columns_of(const problem& p) {
   return columns;
 }
 
+/// Memory for the lists of rows whose products shared memory has no room for.
+struct wide_lists {
+  buffer memory;
+  int64 room = 0;    ///< products of a row
+  int64 blocks = 0;  ///< that have lists
+};
+
+wide_lists room_for_lists(const work& by, const problem& p, const classed_rows& of) {
+  constexpr int64 usual_bytes = int64{1} << 30;
+  wide_lists out;
+  const int64 rows = of.count(listed_classes);
+  if (rows == 0) return out;
+  out.room = (of.longest + 31) / 32 * 32;
+  const int64 bytes = out.room * sort_list_bytes(true, static_cast<int64>(p.algebra->accum_bytes));
+  const int64 processors = attribute_of(by.where.device, cudaDevAttrMultiProcessorCount);
+  out.blocks = std::clamp<int64>(usual_bytes / bytes, 1, std::min(rows, processors));
+  for (;; out.blocks /= 2) try {
+      out.memory = by.room(out.blocks, static_cast<std::size_t>(bytes));
+      return out;
+    } catch (const error& e) {
+      if (e.code() != errc::out_of_memory) throw;
+      if (out.blocks > 1) continue;
+      fail(errc::out_of_memory,
+           {by.name, ": out of memory: kernel gustavson needs ", bytes, " bytes on ",
+            to_string(by.where), " to sort the ", of.longest,
+            " products of a row of A; multiply by some columns of B at a time"});
+    }
+}
+
+/// The kernel of a class.
+device_kernel class_kernel(const problem& p, const product_class& how, bool fills) {
+  switch (how.kernel) {
+    case row_kernel::rank:
+      return kernel_of(p, file, "rank_rows", {how.lanes, how.room, how.threads, fills});
+    case row_kernel::hash:
+      return kernel_of(p, file, "hash_rows", {how.lanes, how.room, how.threads, fills});
+    default:
+      return kernel_for(key_of(p), {.name = fills ? "sort_rows" : "count_rows",
+                                    .file = sort_file,
+                                    .arguments = {how.kernel == row_kernel::sort_wide},
+                                    .reads_b = false,
+                                    .most_shared = shared_room(p.a.where.device)});
+  }
+}
+
 /// The rows of a class before windows: counts their entries, or writes them.
-void launch_class(const work& by, const problem& p, const classed_rows& of, int c,
-                  product_arguments args, bool fills) {
-  const row_class& how = row_classes[c - 1];
+void launch_class(const work& by, const problem& p, const classed_rows& of, const wide_lists& lists,
+                  int c, product_arguments args, bool fills) {
+  const product_class& how = row_classes[c - 1];
   args.rows = of.rows.data<index>() + of.begins[c];
-  args.count = of.begins[c + 1] - of.begins[c];
+  args.count = of.count(c);
   if (args.count == 0) return;
   const int64 per_block = how.threads / how.lanes;
-  by.launch(kernel_of(p, file, how.kernel, {how.lanes, how.room, how.threads, fills}),
-            std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), &args,
-            static_cast<unsigned>(how.threads));
+  const bool is_wide = how.kernel == row_kernel::sort_wide;
+  args.room = is_wide ? lists.room : how.room;
+  args.lists = lists.memory.data();
+  by.launch(
+      class_kernel(p, how, fills),
+      is_wide ? lists.blocks : std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20),
+      &args, static_cast<unsigned>(how.threads),
+      static_cast<std::size_t>(
+          sort_shared_bytes(how, fills, static_cast<int64>(p.algebra->accum_bytes))));
 }
 
 /// The rows of the last class, in windows: counts their entries, or writes them.
@@ -168,7 +241,7 @@ window_counts room_for_windows(const work& by, const problem& p, const classed_r
     fail(errc::out_of_memory,
          {by.name, ": out of memory: kernel gustavson needs ", bytes, " bytes on ",
           to_string(by.where), " to count ", rows, " rows of A of more than ",
-          row_classes[subwarp_classes - 1].most_products, " products in ", per_row,
+          of.least_in_windows - 1, " products in ", per_row,
           " windows of B's columns each; multiply some rows of the product at a time"});
   }
 }
@@ -269,7 +342,8 @@ void find_starts(const work& by, const problem& p, const classed_rows& of, index
 /// Writes C once, without a count, to the places of the mask. C has the mask's pattern if it has an
 /// entry at each of them; else its entries are copied to their places.
 void run_in_mask(const work& by, const problem& p, const classed_rows& of,
-                 const window_counts& windows, product_arguments args, workspace& out) {
+                 const window_counts& windows, const wide_lists& lists, product_arguments args,
+                 workspace& out) {
   const sparse_operand& m = p.mask.sparse;
   entries_made apart = room_for_entries(by, p, m.nnz);
   const buffer starts = by.room(m.rows, sizeof(int64)),
@@ -282,7 +356,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of,
   args.before = starts.data<int64>();
   args.out_columns = apart.columns.data<index>();
   args.out_values = apart.values.data();
-  for (int c = 1; c <= subwarp_classes; ++c) launch_class(by, p, of, c, args, true);
+  for (int c = 1; c <= listed_classes; ++c) launch_class(by, p, of, lists, c, args, true);
   args.before = windows.starts.data<int64>();
   count_windows(by, p, of, windows, args, true, lengths);
   running_sum(by, lengths, before.data<int64>(), m.rows);
@@ -294,7 +368,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of,
   }
   entries_made made = room_for_entries(by, p, nnz);
   const auto* const to = before.data<int64>();
-  for (int c = 1; c <= subwarp_classes; ++c)
+  for (int c = 1; c <= listed_classes; ++c)
     copy_class(by, p, of, c, apart, starts.data<int64>(), lengths, made, to);
   const int64 listed = of.begins[class_count - 1], per_row = args.windows;
   copy_pieces(by, (of.begins[class_count] - listed) * per_row, 32, apart, made, p.c.value_bytes,
@@ -326,7 +400,7 @@ void gustavson_run(const problem& p, workspace& out) {
   product_arguments args = arguments_of(p, b.sparse, b.sparse.columns);
   const index width = window_columns_of(p);
   args.windows = static_cast<index>((int64{b.sparse.columns} + width - 1) / width);
-  const classed_rows of = classify(by, p, b.sparse);
+  const classed_rows of = classify(by, p, b.sparse, args.windows);
   const buffer lengths = by.room(rows, sizeof(int64)),
                before = by.room(int64{rows} + 1, sizeof(int64));
   check(
@@ -335,16 +409,17 @@ void gustavson_run(const problem& p, workspace& out) {
   args.lengths = lengths.data<int64>();
   const bool in_mask = fits_mask(p, of);
   const window_counts windows = room_for_windows(by, p, of, args.windows, in_mask);
-  if (in_mask) return run_in_mask(by, p, of, windows, args, out);
-  const int64 products = of.is_copied(1) ? of.copied_products : 0;
+  const wide_lists lists = room_for_lists(by, p, of);
+  if (in_mask) return run_in_mask(by, p, of, windows, lists, args, out);
+  const int64 products = of.copied_products;
   const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
                            products};
   product_arguments to_apart = args;
   to_apart.before = of.products_before.data<int64>();
   to_apart.out_columns = apart.columns.data<index>();
   to_apart.out_values = apart.values.data();
-  for (int c = 1; c <= subwarp_classes; ++c)
-    launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
+  for (int c = 1; c <= listed_classes; ++c)
+    launch_class(by, p, of, lists, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
   count_windows(by, p, of, windows, args, false, args.lengths);
   running_sum(by, args.lengths, before.data<int64>(), rows);
 
@@ -353,11 +428,11 @@ void gustavson_run(const problem& p, workspace& out) {
   args.before = before.data<int64>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  for (int c = 1; c <= subwarp_classes; ++c)
+  for (int c = 1; c <= listed_classes; ++c)
     if (of.is_copied(c))
       copy_class(by, p, of, c, apart, to_apart.before, lengths.data<int64>(), made, args.before);
     else
-      launch_class(by, p, of, c, args, true);
+      launch_class(by, p, of, lists, c, args, true);
   fill_windows(by, p, of, windows, args);
   make_result(by, p, args.before, b.sparse.columns, std::move(made), out);
 }

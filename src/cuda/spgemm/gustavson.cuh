@@ -3,12 +3,12 @@
 // gustavson: row i of C is the sum of the rows of B that row i of A names.
 //
 // Rows of few products list them in shared memory and order them by column, a subwarp per row. Rows
-// of more products are summed in hash tables, and rows of many in windows of columns, a warp per
-// row and window. The rows of B are added one after the other, and no two lanes add to one column
-// at a time. Kernels run twice: to count the entries of C, and to write them. Rows of few products,
-// and all rows if the mask has room for them, are written at once, apart, and copied. Source:
-// Nagasaka et al., ICPP 2017 (tables by classes of rows). Determinism: each sum is added in the
-// order of A's entries.
+// of more products are summed in hash tables, or sorted by a block (sort_rows.cuh); rows of many
+// products per window of columns are summed in windows, a warp per row and window. The rows of B
+// are added one after the other, and no two lanes add to one column at a time. Kernels run twice:
+// to count the entries of C, and to write them. Rows of few products, and all rows if the mask has
+// room for them, are written at once, apart, and copied. Source: Nagasaka et al., ICPP 2017 (tables
+// by classes of rows). Determinism: each sum is added in the order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
 
@@ -37,11 +37,6 @@ __device__ void sort_table(int* keys, T* sums, int count) {
       }
       __syncwarp(members_of<G>());
     }
-}
-
-/// Whether C has entries only where a sparse mask has them.
-__device__ __forceinline__ bool is_inside_mask(const mask_arguments& mask) {
-  return mask.over == mask_arguments::matrix && !mask.complemented;
 }
 
 /// Writes entries from place `at` on, and returns the place after them. They are at the columns of

@@ -37,6 +37,8 @@ struct product_arguments {
   index windows = 1;
   int64* lengths = nullptr;       ///< receives those of rows or windows, if not null
   const int64* before = nullptr;  ///< writing: the first place of each row, window or candidate
+  int64 room = 0;                 ///< products in the lists of a block that sorts
+  void* lists = nullptr;          ///< in device memory, by block
 
   // dot, pull, push: candidates for entries
   const index *candidate_rows = nullptr, *candidate_columns = nullptr;
@@ -54,6 +56,11 @@ struct product_arguments {
   void* out_values = nullptr;
   type out_type = type::other;
 };
+
+/// Whether C has entries only where a sparse mask has them.
+__device__ __forceinline__ bool is_inside_mask(const mask_arguments& mask) {
+  return mask.over == mask_arguments::matrix && !mask.complemented;
+}
 
 template <class T>
 __device__ __forceinline__ T element_at(const element_array& from, int64 position) {
