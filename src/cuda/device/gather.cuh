@@ -196,9 +196,11 @@ struct lane_sums {
   }
 
   static constexpr bool loads_values = !Iso && !is_ignoring_left<S>;
+  /// Short rows have batches of two entries, which gain nothing by what deep ones do.
+  static constexpr bool is_deep = P.unroll > 2;
 
   /// Entries p, p + subwarps, … of a whole batch, at constants from one address per array.
-  __device__ __forceinline__ void load_whole(batch& some, unsigned p) const {
+  __device__ __forceinline__ void load_deep(batch& some, unsigned p) const {
     constexpr int stride = backward ? -static_cast<int>(subwarps) : static_cast<int>(subwarps);
     const unsigned first = backward ? of.count - 1 - p : p;
     const index* const entries = of.entries + first;
@@ -211,12 +213,13 @@ struct lane_sums {
       if constexpr (loads_values) some.a[u] = of.load(values + u * stride);
     }
   }
-  /// The same where the row ends in the batch.
-  __device__ __forceinline__ void load_rest(batch& some, unsigned p) const {
+  /// The same with an address per entry, also where the row ends in the batch.
+  template <bool Ends>
+  __device__ __forceinline__ void load_entries(batch& some, unsigned p) const {
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {
       unsigned e = p + u * subwarps;
-      some.there[u] = e < of.count;
+      some.there[u] = !Ends || e < of.count;
       if constexpr (Iso) some.a[u] = iso;
       if (!again && !some.there[u]) continue;
       if (!some.there[u]) e = of.count - 1;
@@ -240,10 +243,10 @@ struct lane_sums {
       for (int c = 0; c < P.coarsening; ++c) hold(some.from[u][c]);
   }
 
-  template <bool Whole>
+  template <bool Waits>
   __device__ __forceinline__ void add(batch& some) {
     if constexpr (!is_ignoring_right<S>) load_rows(some);
-    if constexpr (Whole && !is_ignoring_left<S>)
+    if constexpr (Waits && !is_ignoring_left<S>)
       wait_for(some.from[P.unroll - 1][P.coarsening - 1], some.a[0]);
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {
@@ -269,12 +272,15 @@ struct lane_sums {
     unsigned p = static_cast<unsigned>(lane) / P.tile_lanes;
     for (; p + (P.unroll - 1) * subwarps < of.count; p += step) {
       batch some;
-      load_whole(some, p);
-      add<true>(some);
+      if constexpr (is_deep)
+        load_deep(some, p);
+      else
+        load_entries<false>(some, p);
+      add<is_deep>(some);
     }
     if (p >= of.count) return;
     batch rest;
-    load_rest(rest, p);
+    load_entries<true>(rest, p);
     add<false>(rest);
   }
 
