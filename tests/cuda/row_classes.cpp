@@ -16,7 +16,7 @@ constexpr int64 of_h200 = 227 << 10, of_a100 = 163 << 10, of_rtx = 99 << 10;
 constexpr int sort_wide = listed_classes, in_windows = class_count - 1;
 
 constexpr class_facts facts(int64 room, int64 accum_bytes, int64 windows) {
-  return {room, accum_bytes, 192, windows, 128};
+  return {room, accum_bytes, windows, 128};
 }
 int64 room_of(int c) { return row_classes[c - 1].room; }
 
@@ -61,12 +61,8 @@ TEST_CASE("the borders of classes") {
   // Few windows have many products each.
   CHECK(limits_for(facts(of_h200, 4, 4)).class_of(1536) < in_windows);
   CHECK(limits_for(facts(of_h200, 4, 4)).class_of(1537) == in_windows);
-  // A table may leave rows to hash tables.
-  const class_limits hashed = limits_for({of_h200, 4, 1536, 256, 128});
-  CHECK(row_classes[hashed.class_of(193) - 1].kernel == row_kernel::hash);
-  CHECK(row_classes[hashed.class_of(1537) - 1].kernel == row_kernel::sort);
   // Lists stay below 2³¹ products, whatever the table says.
-  CHECK(limits_for({of_h200, 4, 192, 1 << 19, 1e9}).class_of(int64{1} << 40) == in_windows);
+  CHECK(limits_for({of_h200, 4, 1 << 19, 1e9}).class_of(int64{1} << 40) == in_windows);
 }
 
 }  // namespace

@@ -98,8 +98,6 @@ void check_every_kernel(const std::string& semiring, int architecture) {
   };
   for (const char* rest : {", 8, 48, 256, true", ", 32, 192, 256, false"})
     of_sparse("rank_rows", rest, "cuda/spgemm/gustavson.cuh");
-  for (const char* rest : {", 32, 2048, 32, true", ", 32, 2048, 32, false"})
-    of_sparse("hash_rows", rest, "cuda/spgemm/gustavson.cuh");
   for (const char* kernel : {"sort_rows", "count_rows"})
     for (const char* rest : {", false", ", true"})
       of_sparse(kernel, rest, "cuda/spgemm/sort_rows.cuh");

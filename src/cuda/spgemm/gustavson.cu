@@ -9,11 +9,9 @@ namespace {
 constexpr const char *file = "cuda/spgemm/gustavson.cuh", *sort_file = "cuda/spgemm/sort_rows.cuh";
 
 class_limits limits_of(const problem& p, index windows) {
-  const tuning_table& table = current_table();
   return limits_for({static_cast<int64>(shared_room(p.a.where.device)),
-                     static_cast<int64>(p.algebra->accum_bytes),
-                     static_cast<int64>(table[constant::gustavson_hashed_products]), windows,
-                     table[constant::gustavson_window_products]});
+                     static_cast<int64>(p.algebra->accum_bytes), windows,
+                     current_table()[constant::gustavson_window_products]});
 }
 
 /// What classes have in all.
@@ -180,8 +178,6 @@ device_kernel class_kernel(const problem& p, const product_class& how, bool fill
   switch (how.kernel) {
     case row_kernel::rank:
       return kernel_of(p, file, "rank_rows", {how.lanes, how.room, how.threads, fills});
-    case row_kernel::hash:
-      return kernel_of(p, file, "hash_rows", {how.lanes, how.room, how.threads, fills});
     default:
       return kernel_for(key_of(p), {.name = fills ? "sort_rows" : "count_rows",
                                     .file = sort_file,

@@ -3,41 +3,16 @@
 // gustavson: row i of C is the sum of the rows of B that row i of A names.
 //
 // Rows of few products list them in shared memory and order them by column, a subwarp per row. Rows
-// of more products are summed in hash tables, or sorted by a block (sort_rows.cuh); rows of many
-// products per window of columns are summed in windows, a warp per row and window. The rows of B
-// are added one after the other, and no two lanes add to one column at a time. Kernels run twice:
-// to count the entries of C, and to write them. Rows of few products, and all rows if the mask has
-// room for them, are written at once, apart, and copied. Source: Nagasaka et al., ICPP 2017 (tables
-// by classes of rows). Determinism: each sum is added in the order of A's entries.
+// of more products are sorted by a block (sort_rows.cuh); rows of many products per window of
+// columns are summed in windows, a warp per row and window. The rows of B are added one after the
+// other, and no two lanes add to one column at a time. Kernels run twice: to count the entries of
+// C, and to write them. Rows of few products, and all rows if the mask has room for them, are
+// written at once, apart, and copied. Source: Nagasaka et al., ICPP 2017 (classes of rows).
+// Determinism: each sum is added in the order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
 
 namespace rig::on_cuda {
-
-/// Sorts `count` keys with their sums by G lanes; the table has room for the next power of two.
-template <int G, class T>
-__device__ void sort_table(int* keys, T* sums, int count) {
-  const int lane = static_cast<int>(threadIdx.x) % G;
-  int size = 1;
-  while (size < count) size *= 2;
-  for (int i = count + lane; i < size; i += G) keys[i] = highest<int>();
-  __syncwarp(members_of<G>());
-  for (int run = 2; run <= size; run *= 2)
-    for (int distance = run / 2; distance > 0; distance /= 2) {
-      for (int i = lane; i < size; i += G) {
-        const int other = i ^ distance;
-        const bool ascends = (i & run) == 0;
-        if (other <= i || (keys[i] > keys[other]) != ascends) continue;
-        const int key = keys[i];
-        keys[i] = keys[other];
-        keys[other] = key;
-        const T sum = sums[i];
-        sums[i] = sums[other];
-        sums[other] = sum;
-      }
-      __syncwarp(members_of<G>());
-    }
-}
 
 /// Writes entries from place `at` on, and returns the place after them. They are at the columns of
 /// the mask's row from `first_column` on and before `last_column` that have a sum:
@@ -181,105 +156,6 @@ __global__ void __launch_bounds__(Threads) rank_rows(product_arguments args) {
     const int written = add_runs<S, G, Fills>(args, row, keys, sums, all_orders[subwarp], count);
     if (threadIdx.x % G == 0 && args.lengths != nullptr) args.lengths[row] = written;
     __syncwarp(members_of<G>());
-  }
-}
-
-/// Puts the columns of a table that the mask allows in front, with their sums; returns their count.
-template <int G, int Slots, bool Fills, class T>
-__device__ int compact_table(const mask_arguments& mask, index row, int* keys, T* sums) {
-  const int lane = static_cast<int>(threadIdx.x) % G;
-  const unsigned members = members_of<G>(), shift = threadIdx.x % 32 / G * G;
-  int count = 0;
-  for (int first = 0; first < Slots; first += G) {
-    const int key = keys[first + lane];
-    T sum{};
-    if constexpr (Fills) sum = sums[first + lane];
-    const bool is_kept = key >= 0 && allows(mask, row, key);
-    const unsigned kept = (__ballot_sync(members, is_kept) & members) >> shift;
-    __syncwarp(members);  // a vote does not order memory
-    if (is_kept) {
-      const int to = count + __popc(kept & ((1u << lane) - 1));
-      keys[to] = key;
-      if constexpr (Fills) sums[to] = sum;
-    }
-    count += __popc(kept);
-    __syncwarp(members);
-  }
-  return count;
-}
-
-/// Writes the sums of a table that the mask allows, ascending, from place `start` on; returns their
-/// number.
-template <class S, int G, int Slots, bool Fills, class T>
-__device__ int write_table(const product_arguments& args, index row, int* keys, T* sums,
-                           int64 start) {
-  const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
-  if constexpr (Fills) {
-    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
-    sort_table<G>(keys, sums, count);
-    for (int i = static_cast<int>(threadIdx.x) % G; i < count; i += G) {
-      args.out_columns[start + i] = keys[i];
-      store_as(args.out_values, args.out_type, start + i, finished<S>(sums[i], n));
-    }
-  }
-  return count;
-}
-
-/// A subwarp of G lanes per row, whose products have at most 3/4 · Slots columns.
-template <class S, int G, int Slots, int Threads, bool Fills>
-__global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
-  using accum = typename S::accum;
-  constexpr int subwarps = Threads / G;
-  __shared__ alignas(16) int table_keys[subwarps][Slots];
-  __shared__ alignas(16) unsigned char table_sums[Fills ? subwarps * Slots * sizeof(accum) : 16];
-  const int lane = static_cast<int>(threadIdx.x) % G, subwarp = static_cast<int>(threadIdx.x) / G;
-  const unsigned members = members_of<G>();
-  int* const keys = table_keys[subwarp];
-  accum* const sums = reinterpret_cast<accum*>(table_sums) + (Fills ? subwarp * Slots : 0);
-  for (int64 r = static_cast<int64>(blockIdx.x) * subwarps + subwarp; r < args.count;
-       r += static_cast<int64>(gridDim.x) * subwarps) {
-    const index row = args.rows[r];
-    const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
-    for (int slot = lane; slot < Slots; slot += G) keys[slot] = -1;
-    __syncwarp(members);
-    for (int64 first = begin; first < end; first += G) {
-      index inner = 0;
-      int64 from = 0, to = 0;
-      if (first + lane < end) {
-        inner = args.a.columns[first + lane];
-        from = args.b.offset(inner);
-        to = args.b.offset(inner + 1);
-      }
-      const int here = static_cast<int>(end - first < G ? end - first : G);
-      for (int t = 0; t < here; ++t) {
-        const index k = __shfl_sync(members, inner, t, G);
-        const int64 last = __shfl_sync(members, to, t, G);
-        typename S::left a{};
-        if constexpr (Fills) a = left_at<S>(args, first + t);
-        for (int64 q = __shfl_sync(members, from, t, G) + lane; q < last; q += G) {
-          const index column = args.b.columns[q];
-          bool is_new;
-          const int slot = slot_of<Slots>(keys, column, is_new);
-          if constexpr (Fills) {
-            const accum x = product_at<S>(args, a, q, args.flips ? column : row, k);
-            sums[slot] = is_new ? x : S::add(sums[slot], x);
-          }
-        }
-        __syncwarp(members);
-      }
-    }
-    const int64 start = Fills ? args.before[row] : 0;
-    int64 count = 0;
-    // A long row of the mask takes longer to walk than the table.
-    if (is_inside_mask(args.mask) && args.mask.offset(row + 1) - args.mask.offset(row) <= 8 * Slots)
-      count =
-          write_in_mask<S, G, Fills>(args, row, 0, args.columns, sums, start,
-                                     [&](index column) { return find_slot<Slots>(keys, column); }) -
-          start;
-    else
-      count = write_table<S, G, Slots, Fills>(args, row, keys, sums, start);
-    if (lane == 0 && args.lengths != nullptr) args.lengths[row] = count;
-    __syncwarp(members);
   }
 }
 

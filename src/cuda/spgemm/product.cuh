@@ -118,14 +118,6 @@ __device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
   }
 }
 
-/// The place of a column in such a table that is not full, or −1.
-template <int Slots>
-__device__ __forceinline__ int find_slot(const int* keys, index column) {
-  int slot = first_slot<Slots>(column);
-  while (keys[slot] != column && keys[slot] != -1) slot = (slot + 1) & (Slots - 1);
-  return keys[slot] == column ? slot : -1;
-}
-
 /// The number of keys that are less; keys of −1 count as greatest. `count` is a multiple of 4, or
 /// the last vector is padded.
 __device__ __forceinline__ int keys_below(const int* keys, int count, int key) {

@@ -22,7 +22,7 @@ constexpr int64 sort_list_bytes(bool is_wide, int64 accum_bytes) {
   return 4 + 2 * (is_wide ? 4 : 2) + accum_bytes;
 }
 
-enum class row_kernel : unsigned char { rank, hash, sort, sort_wide };
+enum class row_kernel : unsigned char { rank, sort, sort_wide };
 
 /// Rows of at most so many products: so many lanes each, and room for products or sums.
 struct product_class {
@@ -30,19 +30,22 @@ struct product_class {
   int lanes, room, threads;
   int64 most_products;
 };
-inline constexpr product_class row_classes[] = {
-    {row_kernel::rank, 8, 48, 256, 48},           {row_kernel::rank, 32, 192, 256, 192},
-    {row_kernel::hash, 32, 2048, 32, 1536},       {row_kernel::sort, 64, 768, 64, 768},
-    {row_kernel::sort, 128, 1536, 128, 1536},     {row_kernel::sort, 256, 3072, 256, 3072},
-    {row_kernel::sort, 256, 5120, 256, 5120},     {row_kernel::sort, 512, 7936, 512, 7936},
-    {row_kernel::sort, 1024, 16384, 1024, 16384}, {row_kernel::sort_wide, 1024, 0, 1024, 1 << 28}};
+inline constexpr product_class row_classes[] = {{row_kernel::rank, 8, 48, 256, 48},
+                                                {row_kernel::rank, 32, 192, 256, 192},
+                                                {row_kernel::sort, 64, 768, 64, 768},
+                                                {row_kernel::sort, 128, 1536, 128, 1536},
+                                                {row_kernel::sort, 256, 3072, 256, 3072},
+                                                {row_kernel::sort, 256, 5120, 256, 5120},
+                                                {row_kernel::sort, 512, 7936, 512, 7936},
+                                                {row_kernel::sort, 1024, 16384, 1024, 16384},
+                                                {row_kernel::sort_wide, 1024, 0, 1024, 1 << 28}};
 /// Classes 1 … listed_classes are those above; 0 has no products, and the last one has windows.
 constexpr int listed_classes = sizeof(row_classes) / sizeof(product_class);
 constexpr int class_count = listed_classes + 2;
 
 /// Dynamic shared memory of a block that computes rows of the class, or counts their columns.
 constexpr int64 sort_shared_bytes(const product_class& of, bool fills, int64 accum_bytes) {
-  if (of.kernel != row_kernel::sort && of.kernel != row_kernel::sort_wide) return 0;
+  if (of.kernel == row_kernel::rank) return 0;
   return sort_scratch_words(of.threads) * 4 +
          of.room * (fills ? sort_list_bytes(false, accum_bytes) : count_bytes_per_product);
 }
@@ -51,7 +54,6 @@ constexpr int64 sort_shared_bytes(const product_class& of, bool fills, int64 acc
 struct class_facts {
   int64 shared_room;  ///< bytes that a block can use
   int64 accum_bytes;  ///< of a sum
-  int64 hashed;       ///< products of a row that is summed in a hash table, at most
   int64 windows;      ///< of B's columns
   double per_window;  ///< products in each for which windows pay
 };
@@ -75,10 +77,8 @@ constexpr class_limits limits_for(const class_facts& facts) {
   int64 before = 0;
   for (int c = 0; c < listed_classes; ++c) {
     const product_class& of = row_classes[c];
-    int64 most = of.most_products;
-    if (of.kernel == row_kernel::hash && facts.hashed < most) most = facts.hashed;
     const bool fits = sort_shared_bytes(of, true, facts.accum_bytes) <= facts.shared_room;
-    if (fits && most > before) before = most;
+    if (fits && of.most_products > before) before = of.most_products;
     out.most_products[c] = before;
   }
   const double least = facts.per_window * static_cast<double>(facts.windows);
