@@ -64,12 +64,12 @@ struct read_options {
 
 /// Reads a sparse matrix: Matrix Market if it has its banner or a name ending in .mtx or .mtx.gz,
 /// .npz of scipy.sparse.save_npz (csr, csc, coo) by content, otherwise an edge list. Gzip is
-/// detected by content. T: float, double, int32, int64, bool.
+/// detected by content. All threads read plain text. T: float, double, int32, int64, bool.
 ///
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
 /// element of an array is an entry, zeros too. An edge list is square; its repeated edges without
 /// values are one entry; those of coo add up. A read over 2 s shows its progress on a terminal.
-/// Cost: linear time; memory for the entries, twice, and 4 bytes per row that the file claims, 8
+/// Cost: linear time; memory for the entries, twice, and 8 bytes per row that the file claims, 16
 /// beyond 2^31 entries. If the machine has less, that is an error before any allocation.
 /// Throws error: format, "file:line: reason", for every defect of the file, duplicates and damaged
 /// gzip included; io; out_of_memory, which a node of two billion may cause; range, for invalid

@@ -6,6 +6,7 @@
 #include "distributed/exchange.hpp"
 #include "io/entry_list.hpp"
 #include "io/formats.hpp"
+#include "io/to_matrix.hpp"
 #include "rig/distributed_io.hpp"
 
 namespace rig {
@@ -41,7 +42,7 @@ std::unique_ptr<io::listed_part<T>> list_part(const communicator& ranks, const s
 /// Makes the parts those of one file. Returns false if they are not. Collective.
 template <class T>
 bool join_parts(const communicator& ranks, io::listed_part<T>& part) {
-  const auto listed = static_cast<int64>(part.list.i.size());
+  const auto listed = static_cast<int64>(part.list.size());
   const int64 all = ranks.all_reduce(listed, joining::sum);
   const bool speaks = listed > 0 || part.entries_of_file >= 0;
   const int64 some = ranks.all_reduce(speaks && part.list.has_values, joining::greatest),
@@ -65,7 +66,7 @@ entries<T> entries_of(const io::listed_part<T>& part, std::vector<int64>& length
   const io::entry_list<T>& list = part.list;
   entries<T> out;
   list.file.expect_memory(2 * list.bytes() + 16.0 * part.rows);
-  const std::size_t most = list.i.size() * (part.half == io::symmetry::none ? 1 : 2);
+  const std::size_t most = list.size() * (part.half == io::symmetry::none ? 1 : 2);
   reserve(out.rows, most);
   reserve(out.columns, most);
   out.values = buffer::allocate(list.has_values ? most * sizeof(T) : 0);
@@ -76,9 +77,9 @@ entries<T> entries_of(const io::listed_part<T>& part, std::vector<int64>& length
     out.columns.push_back(j);
     ++lengths[size(i)];
   };
-  for (std::size_t p = 0; p < list.i.size(); ++p) {
-    const index i = list.i[p], j = list.j[p];
-    const T value = list.has_values ? T(list.values[p]) : T(1);
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    const index i = list.row(p), j = list.column(p);
+    const T value = list.has_values ? list.value(p) : T(1);
     add(i, j, value);
     if (part.half != io::symmetry::none && i != j) add(j, i, io::mirrored(value, part.half));
   }
@@ -89,14 +90,15 @@ entries<T> entries_of(const io::listed_part<T>& part, std::vector<int64>& length
 template <class T>
 matrix<T> rows_from(const io::listed_part<T>& part, accumulator fold, const layout& rows, int rank,
                     const buffer& i, const buffer& j, const buffer& values) {
-  io::entry_list<T> list{*part.file, part.list.has_values};
+  io::entry_list<T> list(*part.file, part.list.has_values);
   const std::size_t count = i.bytes() / sizeof(index);
-  list.reserve(count, 1);
+  list.reserve(count);
   for (std::size_t p = 0; p < count; ++p) {
     const T value = list.has_values ? values.data<const T>()[p] : T(1);
     list.add(rows.place_of(i.data<const index>()[p]), j.data<const index>()[p], value);
   }
-  return io::to_matrix(list, rows.rows_of(rank), part.columns, io::symmetry::none, fold);
+  return io::to_matrix(io::entry_lists<T>(&list, 1), rows.rows_of(rank), part.columns,
+                       io::symmetry::none, fold);
 }
 
 /// The matrix from parts of the lines, or none. Collective.

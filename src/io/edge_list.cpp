@@ -3,6 +3,7 @@
 #include "io/entry_list.hpp"
 #include "io/formats.hpp"
 #include "io/number.hpp"
+#include "io/to_matrix.hpp"
 
 namespace rig::io {
 namespace {
@@ -56,20 +57,13 @@ void check(const input_file& file, const read_options& options) {
                        " is neither a blank nor one of , ; : |"});
 }
 
-/// Adds the edges to the list. Returns the number of nodes.
+/// Adds the edges to the list, and sets its nodes.
 template <class T>
-index read_edges(input_file& file, const read_options& options, entry_list<T>& list) {
+void read_edges(input_file& file, const read_options& options, entry_list<T>& list) {
   const index last = (options.nodes > 0 ? index(options.nodes) : highest<index>()) - 1;
-  index nodes = options.nodes;
-  std::string_view line;
-  while (file.next_line(line)) {
-    word_reader words(line, options.separator);
-    if (words.at_end() || words.front() == '#' || words.front() == '%') continue;
-    const index i = read_node(file, words, last);
-    if (!words.at_end()) expect_separator(file, words, options.separator);
-    const index j = read_node(file, words, last);
+  const auto read_rest = [&](index i, index j, word_reader words) {
     const bool has_value = options.values && !words.at_end();
-    if (list.i.empty()) list.has_values = has_value;
+    if (list.size() == 0) list.has_values = has_value;
     if (list.has_values != has_value)
       file.refuse({"the edge has ", has_value ? "a" : "no", " value, unlike that of line ",
                    list.line_of(0)});
@@ -77,15 +71,26 @@ index read_edges(input_file& file, const read_options& options, entry_list<T>& l
     const T value = has_value ? read_value<T>(file, words) : T(1);
     read_end(file, words, options);
     list.add(i, j, value);
-    nodes = std::max({nodes, i + 1, j + 1});
+    list.nodes = std::max({list.nodes, i + 1, j + 1});
+  };
+  const auto take_pair = [&](std::uint64_t i, std::uint64_t j, std::string_view rest) {
+    const bool is_good = std::max(i, j) <= static_cast<std::uint64_t>(last);
+    if (is_good)
+      read_rest(static_cast<index>(i), static_cast<index>(j), word_reader(rest, options.separator));
+    return is_good;
+  };
+  list.nodes = options.nodes;
+  std::string_view line;
+  while (true) {
+    file.pair_lines(options.separator, take_pair);
+    if (!file.next_line(line)) return;
+    word_reader words(line, options.separator);
+    if (words.at_end() || words.front() == '#' || words.front() == '%') continue;
+    const index i = read_node(file, words, last);
+    if (!words.at_end()) expect_separator(file, words, options.separator);
+    const index j = read_node(file, words, last);
+    read_rest(i, j, words);
   }
-  return nodes;
-}
-
-/// How entries at one position are joined.
-template <class T>
-accumulator fold_of(const entry_list<T>& list, const read_options& options) {
-  return list.has_values ? options.duplicates : accumulator::first;
 }
 
 }  // namespace
@@ -93,19 +98,28 @@ accumulator fold_of(const entry_list<T>& list, const read_options& options) {
 template <class T>
 matrix<T> read_edge_list(input_file& file, const read_options& options) {
   check(file, options);
-  entry_list<T> list{file, false};
-  const index nodes = read_edges(file, options, list);
-  return to_matrix(list, nodes, nodes, symmetry::none, fold_of(list, options));
+  const auto list = [&](input_file& lines, entry_list<T>& to) { read_edges(lines, options, to); };
+  const auto make = [&](entry_lists<T> lists) {
+    index nodes = 0;
+    int with_values = 0, without = 0;
+    for (const entry_list<T>& each : lists) {
+      nodes = std::max(nodes, each.nodes);
+      if (each.size() > 0) ++(each.has_values ? with_values : without);
+    }
+    if (with_values > 0 && without > 0) file.refuse({"not all edges have a value"});
+    return to_matrix(lists, nodes, nodes, symmetry::none,
+                     with_values > 0 ? options.duplicates : accumulator::first);
+  };
+  return list_and_make<T>(file, false, list, make);
 }
 
 template <class T>
 std::unique_ptr<listed_part<T>> list_edges(input_file& file, const read_options& options, int part,
                                            int parts) {
   check(file, options);
-  auto out = std::make_unique<listed_part<T>>(
-      lines_of(file.path(), file.position(), file.size(), part, parts), file.path());
-  out->list.has_values = false;
-  out->rows = out->columns = read_edges(*out->file, options, out->list);
+  auto out = std::make_unique<listed_part<T>>(file, part, parts, false);
+  read_edges(*out->file, options, out->list);
+  out->rows = out->columns = out->list.nodes;
   out->fold = options.duplicates;  // of values, which other parts may have
   return out;
 }

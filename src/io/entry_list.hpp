@@ -1,16 +1,19 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <memory>
-#include <numeric>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "io/input_file.hpp"
 #include "rig/accumulate.hpp"
+#include "rig/buffer.hpp"
 #include "rig/io.hpp"
+#include "rig/kernels/cpu/threads.hpp"
 #include "rig/matrix.hpp"
 
 namespace rig::io {
@@ -21,47 +24,95 @@ enum class symmetry : unsigned char { none, symmetric, skew };
 /// Entries in file order, and their lines. It grows as entries arrive, and refuses the file if
 /// memory runs out.
 template <class T>
-struct entry_list {
+class entry_list {
+ public:
   const input_file& file;
   bool has_values = true;
-  std::vector<index> i = {}, j = {};
-  std::vector<T> values = {};
-  // (p, line): entry p is on this line, and from there each line has one entry.
-  std::vector<std::pair<int64, int64>> lines = {};
+  index nodes = 0;  ///< of an edge list
+
+  /// `lists` of a file grow alike.
+  explicit entry_list(const input_file& of, bool values = true, int lists = 1)
+      : file(of), has_values(values), lists_(lists) {}
+
+  std::size_t size() const { return size_; }
+  index row(std::size_t p) const { return rows_[p]; }
+  index column(std::size_t p) const { return columns_[p]; }
+  /// Only if the list has values.
+  T value(std::size_t p) const { return values_[p]; }
+  const index* columns() const { return columns_; }
+  const T* values() const { return values_; }
 
   /// Adds the entry of the file's current line; a list without values drops the value.
   void add(index row, index column, T value) {
-    constexpr std::size_t least = 1024;
-    if (i.size() == i.capacity()) reserve(std::max(2 * i.size(), least), lines.capacity());
-    const auto p = static_cast<int64>(i.size());
-    if (lines.empty() || file.line() - p != lines.back().second - lines.back().first) {
-      if (lines.size() == lines.capacity())
-        reserve(i.capacity(), std::max(2 * lines.size(), least));
-      lines.emplace_back(p, file.line());
-    }
-    i.push_back(row);
-    j.push_back(column);
-    if (has_values) values.push_back(value);
+    if (size_ == room_) grow();
+    if (file.line() - static_cast<int64>(size_) != first_line_) start_run();
+    rows_[size_] = row;
+    columns_[size_] = column;
+    if (has_values) values_[size_] = value;
+    ++size_;
   }
-  /// Reserves room for `entries` entries and `breaks` breaks in their lines.
-  void reserve(std::size_t entries, std::size_t breaks) {
-    file.with_memory(bytes_of(entries, breaks), [&] {
-      i.reserve(entries);
-      j.reserve(entries);
-      if (has_values) values.reserve(entries);
-      lines.reserve(breaks);
+  /// Reserves room for `entries` entries.
+  void reserve(std::size_t entries) {
+    file.with_memory(lists_ * bytes_of(entries, runs_.capacity()), [&] {
+      move_to(rows_, row_buffer_, entries);
+      move_to(columns_, column_buffer_, entries);
+      if (has_values) move_to(values_, value_buffer_, entries);
     });
+    room_ = entries;
   }
-  double bytes() const { return bytes_of(i.capacity(), lines.capacity()); }
-  double bytes_of(std::size_t entries, std::size_t breaks) const {
+  double bytes() const { return bytes_of(size_, runs_.capacity()); }
+  int64 line_of(std::size_t p) const {
+    const auto after = std::upper_bound(runs_.begin(), runs_.end(),
+                                        std::pair(static_cast<int64>(p), highest<int64>()));
+    return after[-1].second + static_cast<int64>(p);
+  }
+
+ private:
+  static constexpr std::size_t least = 4096;
+
+  double bytes_of(std::size_t entries, std::size_t runs) const {
     return static_cast<double>(entries) * (2 * sizeof(index) + (has_values ? sizeof(T) : 0)) +
-           static_cast<double>(breaks) * sizeof(lines[0]);
+           static_cast<double>(runs) * sizeof(runs_[0]);
   }
-  int64 line_of(int64 p) const {
-    const auto after = std::upper_bound(lines.begin(), lines.end(), std::pair(p, highest<int64>()));
-    return after[-1].second + p - after[-1].first;
+  /// Makes room for what the rest of the file lists if it is as dense as what was read. The first
+  /// lines may be short, so the room is at most eight times the entries.
+  [[gnu::noinline]] void grow() {
+    std::size_t likely = 2 * size_;
+    if (!file.is_stream() && size_ > 0) {
+      const double left = static_cast<double>(file.size()) / static_cast<double>(file.position());
+      likely = static_cast<std::size_t>(static_cast<double>(size_) * std::clamp(left, 1.2, 7.5));
+    }
+    reserve(likely + likely / 16 + least);
   }
+  [[gnu::noinline]] void start_run() {
+    if (runs_.size() == runs_.capacity()) {
+      const std::size_t runs = std::max(2 * runs_.size(), least);
+      file.with_memory(lists_ * bytes_of(room_, runs), [&] { runs_.reserve(runs); });
+    }
+    first_line_ = file.line() - static_cast<int64>(size_);
+    runs_.emplace_back(size_, first_line_);
+  }
+  template <class U>
+  void move_to(U*& from, buffer& old, std::size_t entries) {
+    buffer made = buffer::allocate(entries * sizeof(U));
+    std::copy_n(from, size_, made.data<U>());
+    old = std::move(made);
+    from = old.data<U>();
+  }
+
+  double lists_;
+  std::size_t size_ = 0, room_ = 0;
+  index *rows_ = nullptr, *columns_ = nullptr;
+  T* values_ = nullptr;
+  int64 first_line_ = lowest<int64>();
+  buffer row_buffer_, column_buffer_, value_buffer_;
+  // (p, line): from entry p on, each line has one entry, and entry q is on line `line` + q.
+  std::vector<std::pair<int64, int64>> runs_;
 };
+
+/// The lists of a file, in its order.
+template <class T>
+using entry_lists = std::span<const entry_list<T>>;
 
 /// The value at (j, i) of one at (i, j).
 template <class T>
@@ -70,6 +121,75 @@ T mirrored(T value, symmetry half) {
     return value;
   else
     return half == symmetry::skew ? -value : value;
+}
+
+/// Runs work(0) … work(count − 1) on threads, and throws what the first of them that failed threw.
+template <class Work>
+void on_threads(int threads, int64 count, Work&& work) {
+  std::exception_ptr thrown;
+  std::atomic<int64> failed = count;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (int64 n = 0; n < count; ++n) {
+    if (n > failed) continue;
+    try {
+      work(n);
+    } catch (...) {
+#pragma omp critical(rig_io_failed)
+      if (n < failed) {
+        failed = n;
+        thrown = std::current_exception();
+      }
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+/// How many threads list the lines from the file's next byte on.
+inline int threads_of(const input_file& file) {
+  constexpr int64 least = 64 * 1024;  // bytes of a thread
+  if (file.is_stream()) return 1;
+  const int64 bytes = file.size() - file.position();
+  return static_cast<int>(std::min<int64>(on_cpu::threads_for(static_cast<double>(bytes)),
+                                          std::max<int64>(1, bytes / least)));
+}
+
+/// What the lines from a file's next byte on list, in parts that threads read.
+template <class T>
+struct lists_of_parts {
+  std::vector<std::unique_ptr<input_file>> lines;
+  std::vector<entry_list<T>> lists;
+
+  template <class List>
+  lists_of_parts(const input_file& file, int parts, bool has_values, List&& list) {
+    lists.reserve(static_cast<std::size_t>(parts));
+    for (int part = 0; part < parts; ++part) {
+      lines.push_back(std::make_unique<input_file>(file.path(), file.lines(part, parts)));
+      lists.emplace_back(*lines.back(), has_values, parts);
+    }
+    on_threads(parts, parts, [&](int64 part) {
+      const auto p = static_cast<std::size_t>(part);
+      list(*lines[p], lists[p]);
+    });
+  }
+};
+
+/// The matrix make(lists) from what list(lines, to) adds for the lines from the file's next byte
+/// on. If anything is wrong in a part, the file is read again from there to its end, because then
+/// its first fault is found first, with its line.
+template <class T, class List, class Make>
+matrix<T> list_and_make(input_file& file, bool has_values, List&& list, Make&& make) {
+  const int threads = threads_of(file);
+  try {
+    if (threads > 1) {
+      const lists_of_parts<T> parts(file, threads, has_values, list);
+      return make(entry_lists<T>(parts.lists));
+    }
+  } catch (const std::exception&) {
+    // The second reading throws.
+  }
+  entry_list<T> whole(file, has_values);
+  list(file, whole);
+  return make(entry_lists<T>(&whole, 1));
 }
 
 /// What some lines of a file list. The file is kept open for the list.
@@ -82,8 +202,9 @@ struct listed_part {
   int64 entries_of_file = -1;  ///< as the file claims; −1: it does not
   accumulator fold = accumulator::none;
 
-  listed_part(const file_part& lines, const std::string& path)
-      : file(std::make_unique<input_file>(path, lines)), list{*file} {}
+  listed_part(const input_file& of, int part, int parts, bool has_values)
+      : file(std::make_unique<input_file>(of.path(), of.lines(part, parts))),
+        list(*file, has_values) {}
 };
 
 // The parts of a file that is read in parts; each starts at the file's first byte. A result is
@@ -94,141 +215,5 @@ std::unique_ptr<listed_part<T>> list_matrix_market(input_file& file, const read_
 template <class T>
 std::unique_ptr<listed_part<T>> list_edges(input_file& file, const read_options& options, int part,
                                            int parts);
-
-/// Refuses the file because two entries share a position, or lie at (i, j) and (j, i) of a
-/// symmetric file.
-template <class T>
-[[noreturn]] void refuse_duplicate(const entry_list<T>& list, index i, index j, symmetry half) {
-  std::vector<int64> found;
-  for (std::size_t p = 0; p < list.i.size() && found.size() < 2; ++p) {
-    const bool here = list.i[p] == i && list.j[p] == j;
-    const bool mirrored = half != symmetry::none && list.i[p] == j && list.j[p] == i;
-    if (here || mirrored) found.push_back(static_cast<int64>(p));
-  }
-  list.file.refuse_at(
-      list.line_of(found[1]),
-      {half == symmetry::none ? "the position is" : "the position or its mirror is",
-       " already on line ", list.line_of(found[0]),
-       half == symmetry::skew ? "" : "; set read_options::duplicates, and read_matrix folds them"});
-}
-
-/// The CSR arrays of a matrix; `values` is empty for an iso matrix.
-template <class Offset, class T>
-struct csr_arrays {
-  buffer offset_buffer, entry_buffer, value_buffer;
-  Offset* offsets = offset_buffer.data<Offset>();
-  index* entries = entry_buffer.data<index>();
-  T* values = value_buffer.data<T>();
-};
-
-/// Places the entries in two passes, directly in their final memory. Files usually list entries in
-/// column order, so rows are random and every further pass would miss the caches. Entries of a row
-/// stay in file order.
-template <class Offset, class T>
-csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry half) {
-  const bool mirror = half != symmetry::none;
-  buffer offset_buffer = buffer::allocate((static_cast<std::size_t>(rows) + 1) * sizeof(Offset));
-  Offset* const offsets = offset_buffer.data<Offset>();
-  std::fill_n(offsets, static_cast<std::size_t>(rows) + 1, Offset(0));
-  for (std::size_t p = 0; p < list.i.size(); ++p) {
-    ++offsets[list.i[p]];
-    if (mirror && list.i[p] != list.j[p]) ++offsets[list.j[p]];
-  }
-  // Computes the ends of the rows; filling from the back turns them into the begins.
-  std::partial_sum(offsets, offsets + rows + 1, offsets);
-  const auto count = static_cast<std::size_t>(offsets[rows]);
-  csr_arrays<Offset, T> out{std::move(offset_buffer), buffer::allocate(count * sizeof(index)),
-                            buffer::allocate(list.has_values ? count * sizeof(T) : 0)};
-  for (std::size_t p = list.i.size(); p-- > 0;) {
-    const index i = list.i[p], j = list.j[p];
-    const Offset at = --offsets[i];
-    out.entries[at] = j;
-    if (list.has_values) out.values[at] = list.values[p];
-    if (!mirror || i == j) continue;
-    const Offset across = --offsets[j];
-    out.entries[across] = i;
-    if (!list.has_values) continue;
-    out.values[across] = mirrored(out.values[at], half);
-  }
-  return out;
-}
-
-/// Sorts a row by column, stably.
-template <class T>
-void sort_row(index* entries, T* values, std::size_t count,
-              std::vector<std::pair<index, T>>& scratch) {
-  if (std::is_sorted(entries, entries + count)) return;
-  if (values == nullptr) return std::sort(entries, entries + count);
-  scratch.clear();
-  for (std::size_t p = 0; p < count; ++p) scratch.emplace_back(entries[p], values[p]);
-  std::stable_sort(scratch.begin(), scratch.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
-  for (std::size_t p = 0; p < count; ++p) std::tie(entries[p], values[p]) = scratch[p];
-}
-
-/// Sorts every row and folds entries at one position; returns the number of remaining entries.
-template <class Offset, class T>
-std::size_t sort_rows(const entry_list<T>& list, const csr_arrays<Offset, T>& csr, index rows,
-                      symmetry half, accumulator fold) {
-  std::vector<std::pair<index, T>> scratch;
-  T* const values = csr.values;
-  std::size_t kept = 0;
-  for (index i = 0; i < rows; ++i) {
-    const auto begin = static_cast<std::size_t>(csr.offsets[i]),
-               end = static_cast<std::size_t>(csr.offsets[i + 1]), first = kept;
-    sort_row(csr.entries + begin, values == nullptr ? values : values + begin, end - begin,
-             scratch);
-    csr.offsets[i] = static_cast<Offset>(first);
-    for (std::size_t p = begin; p < end; ++p) {
-      const index j = csr.entries[p];
-      if (kept > first && csr.entries[kept - 1] == j) {
-        if (fold == accumulator::none) refuse_duplicate(list, i, j, half);
-        if (values != nullptr) values[kept - 1] = accumulate(fold, values[kept - 1], values[p]);
-        continue;
-      }
-      csr.entries[kept] = j;
-      if (values != nullptr) values[kept] = values[p];
-      ++kept;
-    }
-  }
-  csr.offsets[rows] = static_cast<Offset>(kept);
-  return kept;
-}
-
-/// The first bytes of a buffer: the buffer itself if it has that size, else a copy.
-inline buffer shortened(buffer whole, std::size_t bytes) {
-  if (bytes == whole.bytes()) return whole;
-  buffer part = buffer::allocate(bytes);
-  std::copy_n(whole.data<char>(), bytes, part.data<char>());
-  return part;
-}
-
-template <class Offset, class T>
-matrix<T> to_matrix_of(const entry_list<T>& list, index rows, index columns, symmetry half,
-                       accumulator fold) {
-  csr_arrays<Offset, T> csr = scatter<Offset>(list, rows, half);
-  const std::size_t kept = sort_rows(list, csr, rows, half, fold);
-  auto structure =
-      std::make_shared<const pattern>(rows, columns, static_cast<int64>(kept),
-                                      std::move(csr.offset_buffer), sizeof(Offset) == sizeof(int64),
-                                      shortened(std::move(csr.entry_buffer), kept * sizeof(index)));
-  if (!list.has_values) return matrix<T>(std::move(structure));
-  return matrix<T>(std::move(structure), shortened(std::move(csr.value_buffer), kept * sizeof(T)));
-}
-
-/// Builds the matrix, with the other half of a symmetric file. `fold` joins entries at one
-/// position; with none, such a file is refused.
-template <class T>
-matrix<T> to_matrix(const entry_list<T>& list, index rows, index columns, symmetry half,
-                    accumulator fold) {
-  const std::size_t most = list.i.size() * (half == symmetry::none ? 1 : 2);
-  const bool wide = most > static_cast<std::size_t>(highest<int32>());
-  // A few bytes of text can cause gigabytes of offsets, while the list still takes memory.
-  const double entry_bytes = sizeof(index) + (list.has_values ? sizeof(T) : 0);
-  list.file.expect_memory(list.bytes() + entry_bytes * static_cast<double>(most) +
-                          (wide ? 8.0 : 4.0) * rows);
-  return wide ? to_matrix_of<int64>(list, rows, columns, half, fold)
-              : to_matrix_of<int32>(list, rows, columns, half, fold);
-}
 
 }  // namespace rig::io

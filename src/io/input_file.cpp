@@ -15,7 +15,7 @@ namespace rig::io {
 namespace {
 
 // One buffer of text stays in the L2 cache and holds the longest line with its CR LF.
-constexpr std::size_t longest_line = 256 * 1024, buffer_bytes = longest_line + 2;
+constexpr std::size_t buffer_bytes = input_file::longest_line + 2;
 // Deflate codes at most 258 bytes in two bits.
 constexpr int64 deflate_limit = 1032;
 // A thread reads a huge page of the destination at a time, so no two threads clear the same page.
@@ -34,7 +34,7 @@ struct piece {
   void read(int descriptor, int64 offset, char* out, std::size_t count) {
     while (got < count) {
       // A buffer's worth stays in the cache until its CRC is computed.
-      const ssize_t now = ::pread(descriptor, out + got, std::min(count - got, longest_line),
+      const ssize_t now = ::pread(descriptor, out + got, std::min(count - got, buffer_bytes),
                                   offset + static_cast<int64>(got));
       if (now < 0 && errno == EINTR) continue;
       if (now < 0) error = errno;
@@ -60,21 +60,6 @@ std::string in_quotes(std::string_view text) {
     }
   }
   return result + (text.size() > shown ? "…\"" : "\"");
-}
-
-file_part lines_of(const std::string& path, int64 from, int64 size, int part, int parts) {
-  // A line belongs to the part in which it begins.
-  const auto begin = [&](int of) {
-    const int64 near = from + (size - from) / parts * of;
-    if (of == parts) return size;
-    if (near <= from) return from;
-    input_file file(path, {"lines", near - 1, size - near + 1, false});
-    std::string_view rest;
-    file.next_line(rest);
-    return near - 1 + file.position();
-  };
-  const int64 first = begin(part);
-  return {"lines", first, begin(part + 1) - first, false};
 }
 
 input_file::input_file(const std::string& path)
@@ -105,10 +90,11 @@ input_file::input_file(const std::string& path, const file_part& part)
       size_(part.bytes),
       offset_(part.offset),
       text_(std::make_unique_for_overwrite<char[]>(buffer_bytes)),
-      is_part_(true) {
+      is_part_(true),
+      is_member_(!part.name.empty()) {
   open();
   try {
-    path_ += ": " + part.name;
+    if (is_member_) path_ += ": " + part.name;
     if (part.deflated) start_inflating(-MAX_WBITS);
   } catch (...) {
     close();
@@ -165,9 +151,36 @@ bool input_file::next_line(std::string_view& line) {
   line = {first, static_cast<std::size_t>(last - first)};
   if (line.ends_with('\r')) line.remove_suffix(1);
   ++line_;
-  if (line.size() > longest_line) refuse({"the line is longer than ", longest_line, " bytes"});
+  if (std::ssize(line) > longest_line) refuse({"the line is longer than ", longest_line, " bytes"});
   begin_ += static_cast<std::size_t>(last - first) + (end != nullptr ? 1 : 0);
   return true;
+}
+
+file_part input_file::lines(int part, int parts) const {
+  const int64 from = position();
+  // A line belongs to the part in which it begins.
+  const auto begin = [&](int of) {
+    const int64 near = from + (size_ - from) / parts * of;
+    return of == parts ? size_ : near > from ? line_begin(near) : from;
+  };
+  const int64 first = begin(part);
+  return {"", first, begin(part + 1) - first, false};
+}
+
+/// The first byte from `at` on where a line may begin: within a line that is too long, any byte.
+int64 input_file::line_begin(int64 at) const {
+  std::array<char, 4096> bytes;
+  const int64 last = std::min<int64>(size_, at + buffer_bytes);
+  for (int64 from = at - 1; from < last;) {
+    const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), from);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(errc::io, {path_, ": cannot read: ", reason_of(errno)});
+    if (got == 0) break;
+    const void* const found = std::memchr(bytes.data(), '\n', static_cast<std::size_t>(got));
+    if (found != nullptr) return from + (static_cast<const char*>(found) - bytes.data()) + 1;
+    from += got;
+  }
+  return last;
 }
 
 std::size_t input_file::read(void* out, std::size_t count) {
@@ -265,7 +278,7 @@ bool input_file::fill() {
 
 std::size_t input_file::pull(char* out, std::size_t room) {
   const std::size_t got = raw_ == nullptr ? read_raw(out, room) : inflate_into(out, room);
-  if (is_part_) crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(out), got);
+  if (is_member_) crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(out), got);
   return got;
 }
 

@@ -8,6 +8,7 @@
 #include "io/entry_list.hpp"
 #include "io/formats.hpp"
 #include "io/number.hpp"
+#include "io/to_matrix.hpp"
 #include "rig/io.hpp"
 #include "rig/output_file.hpp"
 
@@ -221,14 +222,31 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
 template <class T, class Sink>
 int64 read_lines(input_file& file, const header& head, Sink&& sink) {
   const integer_range range = allowed<T>(head);
+  int64 listed = 0;
+  const auto read_rest = [&](index i, index j, word_reader words) {
+    const T value = head.written == numbers::none ? T(1) : read_value<T>(file, head, range, words);
+    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the entry"});
+    sink(i, j, value);
+    ++listed;
+  };
   // The row of the first stored element of column j in an array.
   const auto top = [&](index j) {
     return head.half == symmetry::none ? 0 : head.half == symmetry::skew ? j + 1 : j;
   };
   index i = top(0), j = 0;
-  int64 listed = 0;
+  const auto rows = static_cast<std::uint64_t>(head.rows),
+             columns = static_cast<std::uint64_t>(head.columns);
+  const auto take_pair = [&](std::uint64_t row, std::uint64_t column, std::string_view rest) {
+    const bool is_good = row - 1 < rows && column - 1 < columns && listed < head.entries &&
+                         (row != column || head.half != symmetry::skew);
+    if (is_good)
+      read_rest(static_cast<index>(row - 1), static_cast<index>(column - 1), word_reader(rest));
+    return is_good;
+  };
   std::string_view line;
-  while (file.next_line(line)) {
+  while (true) {
+    if (!head.array) file.pair_lines(' ', take_pair);
+    if (!file.next_line(line)) return listed;
     word_reader words(line);
     if (words.at_end() || words.front() == '%') continue;
     if (listed == head.entries)
@@ -239,20 +257,18 @@ int64 read_lines(input_file& file, const header& head, Sink&& sink) {
       if (i == j && head.half == symmetry::skew)
         file.refuse({"a skew-symmetric matrix lists no diagonal, here (", i + 1, ", ", j + 1, ")"});
     }
-    const T value = head.written == numbers::none ? T(1) : read_value<T>(file, head, range, words);
-    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the entry"});
-    sink(i, j, value);
-    ++listed;
+    read_rest(i, j, words);
     if (head.array && ++i == head.rows) i = top(++j);
   }
-  return listed;
 }
-/// The same for all entries of the file.
-template <class T, class Sink>
-void read_entries(input_file& file, const header& head, Sink&& sink) {
-  const int64 listed = read_lines<T>(file, head, sink);
+void expect_all(const input_file& file, const header& head, int64 listed) {
   if (listed != head.entries)
     file.refuse({"the file ends after ", listed, " of ", head.entries, " entries"});
+}
+
+/// How entries at one position are joined.
+accumulator fold_of(const header& head, const read_options& options) {
+  return head.half == symmetry::skew ? accumulator::none : options.duplicates;
 }
 
 template <class T>
@@ -260,14 +276,16 @@ matrix<T> read_sparse(input_file& file, const header& head, const read_options& 
   if (options.symmetrise && head.rows != head.columns)
     fail(errc::shape, {file.path(), ": symmetrise: the matrix is ", head.rows, "x", head.columns,
                        ", not square"});
-  entry_list<T> list{file, head.written != numbers::none};
-  // No entry is shorter than "1 1", or "1" in an array; this limits the allocation that a false
-  // header can cause.
-  const int64 likely = std::min(head.entries, file.size() / (head.array ? 2 : 4) + 1);
-  list.reserve(static_cast<std::size_t>(likely), 0);
-  read_entries<T>(file, head, [&](index i, index j, T value) { list.add(i, j, value); });
-  return to_matrix(list, head.rows, head.columns, head.half,
-                   head.half == symmetry::skew ? accumulator::none : options.duplicates);
+  const auto list = [&](input_file& lines, entry_list<T>& to) {
+    read_lines<T>(lines, head, [&](index i, index j, T value) { to.add(i, j, value); });
+  };
+  const auto make = [&](entry_lists<T> lists) {
+    int64 listed = 0;
+    for (const entry_list<T>& each : lists) listed += static_cast<int64>(each.size());
+    expect_all(file, head, listed);
+    return to_matrix(lists, head.rows, head.columns, head.half, fold_of(head, options));
+  };
+  return list_and_make<T>(file, head.written != numbers::none, list, make);
 }
 
 /// The name of T in a "%%GraphBLAS type" comment.
@@ -331,15 +349,12 @@ std::unique_ptr<listed_part<T>> list_matrix_market(input_file& file, const read_
                                                    int part, int parts) {
   const header head = read_header(file, options.duplicates != accumulator::none);
   if (head.array) return {};
-  const auto fold = head.half == symmetry::skew ? accumulator::none : options.duplicates;
-  auto out = std::make_unique<listed_part<T>>(
-      lines_of(file.path(), file.position(), file.size(), part, parts), file.path());
-  out->list.has_values = head.written != numbers::none;
+  auto out = std::make_unique<listed_part<T>>(file, part, parts, head.written != numbers::none);
   out->rows = head.rows;
   out->columns = head.columns;
   out->entries_of_file = head.entries;
   out->half = head.half;
-  out->fold = fold;
+  out->fold = fold_of(head, options);
   read_lines<T>(*out->file, head, [&](index i, index j, T value) { out->list.add(i, j, value); });
   return out;
 }
@@ -360,10 +375,11 @@ dense<T> read_matrix_market_dense(input_file& file) {
   file.expect_numbers(head.entries, 2 * head.entries - 1);
   expect_dense<T>(file, head.rows, head.columns);
   dense<T> full(head.rows, head.columns);
-  read_entries<T>(file, head, [&](index i, index j, T value) {
+  const int64 listed = read_lines<T>(file, head, [&](index i, index j, T value) {
     full(i, j) = value;
     if (i != j && head.half != symmetry::none) full(j, i) = mirrored(value, head.half);
   });
+  expect_all(file, head, listed);
   return full;
 }
 

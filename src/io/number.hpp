@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -14,6 +16,8 @@
 namespace rig::io {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+/// Whether `c` ends a word.
+inline bool ends_word(char c, char separator) { return is_blank(c) || c == separator; }
 
 enum class verdict : unsigned char { good, not_a_number, not_an_integer, does_not_fit };
 
@@ -40,6 +44,32 @@ constexpr integer_range range_of() {
     return {};
   else
     return {static_cast<std::uint64_t>(highest<T>()) + 1, static_cast<std::uint64_t>(highest<T>())};
+}
+
+/// Reads digits and moves `at` behind them; 20 bytes from there must be readable. Returns whether
+/// there are any, and at most 19, which fit.
+inline bool read_digits(const char*& at, std::uint64_t& number) {
+  static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr int most = 19;
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof(word));
+  word ^= ones * '0';
+  // The high bits of bytes above 9 are set; behind the first of them, perhaps of others too.
+  const std::uint64_t others = (word | (word + ones * (0x7f - 9))) & (ones * 0x80);
+  const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
+  if (count == 0) return false;
+  word <<= 64 - 8 * count;  // zeros come before the first digit
+  // Neighbours are joined: digits, pairs of digits, and four digits.
+  word = (word * (10 * 0x100 + 1) >> 8) & 0x00ff00ff00ff00ff;
+  word = (word * (100 * 0x10000 + 1) >> 16) & 0x0000ffff0000ffff;
+  number = word * (10000 * 0x100000000 + 1) >> 32;
+  const char* const end = at + most;
+  for (at += count; count == 8 && *at >= '0' && *at <= '9'; ++at) {
+    if (at == end) return false;
+    number = number * 10 + static_cast<unsigned char>(*at - '0');
+  }
+  return true;
 }
 
 /// Whether x converts to To with no loss except rounding: no fraction, no overflow. Every number
@@ -205,7 +235,7 @@ class word_reader {
   }
 
  private:
-  bool is_end(const char* at) const { return at == end_ || is_blank(*at) || *at == separator_; }
+  bool is_end(const char* at) const { return at == end_ || ends_word(*at, separator_); }
   /// Converts a number to an integer or a bool from its digits, because a double would round it.
   template <class T>
   static bool exact(std::string_view text, bool negative, T& value) {
