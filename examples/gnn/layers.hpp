@@ -119,11 +119,17 @@ var<T> first_rows(tape& t, const var<T>& x, rig::index count) {
   y->needs_gradient = x->needs_gradient;
   if (x->needs_gradient)
     t.then(stage::update, [=] {
-      if (x->open(x->rows(), x->columns(), x->where()) == rig::none)
-        rig::assign(x->gradient, rig::none, T(0), rig::all, rig::all);
+      x->open_at_zero();
       rig::assign(x->gradient, rig::accumulator::plus, y->gradient, first, rig::all);
     });
   return y;
+}
+
+/// The row 1ᵀ·X: the sums of the columns, which are written or added.
+template <class T>
+void sum_columns(rig::dense<T>& row, rig::accumulator accum, const rig::dense<T>& x) {
+  auto column = rig::dense<T>::view(row.data(), x.columns(), 1, 1, x.where());
+  rig::reduce_rows(column, accum, x, rig::binary::plus, {.transpose_a = true});
 }
 
 /// Y += 1·b in the place of Y: a row b for each node. db = 1ᵀ·dY.
@@ -134,11 +140,26 @@ void add_bias(tape& t, const var<T>& y, const var<T>& b) {
     example::gemm(y->value, rig::accumulator::plus, ones, b->value);
   });
   t.then(stage::update, [=] {
-    const auto& dy = y->gradient;
-    const auto into = b->open(1, dy.columns(), dy.where());
-    auto column = rig::dense<T>::view(b->gradient.data(), dy.columns(), 1, 1, dy.where());
-    rig::reduce_rows(column, into, dy, rig::binary::plus, {.transpose_a = true});
+    const auto into = b->open(1, b->columns(), b->where());
+    sum_columns(b->gradient, into, y->gradient);
   });
+}
+
+/// Y = p·X.
+template <class T>
+var<T> scaled(tape& t, const var<T>& x, std::type_identity_t<T> p) {
+  const auto y = variable_of<T>(
+      t.run(stage::update, [&] { return rig::apply(x->value, rig::binary::times, p); }));
+  t.then(stage::update, [=] { x->add(rig::apply(y->gradient, rig::binary::times, p)); });
+  return y;
+}
+
+/// Y += X, in the place of Y.
+template <class T>
+void add(tape& t, const var<T>& y, const var<T>& x) {
+  t.run(stage::update,
+        [&] { rig::ewise_add(y->value, rig::none, y->value, x->value, rig::binary::plus); });
+  t.then(stage::update, [=] { x->add(y->gradient); });
 }
 
 /// Y = max(Y, 0), in the place of Y. dY passes where Y is not 0.
@@ -300,66 +321,6 @@ var<T> max_pool(tape& t, const aggregation<T>& a, const var<T>& x) {
     using max = of_max<T>;
     const auto pairs = rig::ewise_mult(y->gradient, *winners, typename max::paired{});
     x->add(rig::mxm(a.a, pairs, typename max::gradient{}, a.transposed()));
-  });
-  return y;
-}
-
-/// The values of a matrix's entries as a column. Matrices with the same entries are joined so,
-/// because a join of matrices looks for entries that only one of them has.
-template <class T>
-rig::dense<T> entries_of(const rig::matrix<T>& a) {
-  return rig::dense<T>::view(a.values(), static_cast<rig::index>(a.nnz()), 1, 1, a.where());
-}
-
-/// A matrix with the entries of another one, whose values work(values) writes.
-template <class T, class Work>
-rig::matrix<T> with_entries(const rig::matrix<T>& a, Work work) {
-  const auto count = static_cast<rig::index>(a.nnz());
-  const rig::buffer room =
-      rig::buffer::allocate(static_cast<std::size_t>(count) * sizeof(T), a.where());
-  auto values = rig::dense<T>::view(room.data<T>(), count, 1, 1, a.where());
-  work(values);
-  return {a.shared_structure(), room};
-}
-
-/// Y = softmax(LeakyReLU(s_i + t_k))·H over the neighbours k of i, for columns s and t.
-/// Source: Veličković et al., Graph Attention Networks, ICLR 2018, with one head.
-template <class T>
-var<T> attend(tape& t, const aggregation<T>& a, const var<T>& h, const var<T>& s, const var<T>& u) {
-  constexpr T slope = T(0.2);
-  using rig::binary;
-  const rig::descriptor by_rows{.transpose_b = true}, turned{.transpose_a = true};
-  const auto sums = t.run(stage::aggregate, [&] {  // s_i + t_k is a product over (max, +)
-    return rig::mxm(s->value, u->value, rig::max_plus<T>{}, rig::structure(a.a), by_rows);
-  });
-  const auto attention = t.run(stage::aggregate, [&] {
-    return rig::edge_softmax(with_entries(a.a, [&](auto& out) {
-      rig::apply(out, rig::none, entries_of(sums), leaky_relu{}, slope);
-    }));
-  });
-  const auto y = variable_of<T>(t.run(stage::aggregate, [&] {
-    return rig::mxm(attention, h->value, rig::plus_times<T>{}, a.desc);
-  }));
-  t.then(stage::aggregate, [=] {
-    const auto& dy = y->gradient;
-    const auto ones = constant<T>(h->rows(), 1, 1, h->where());
-    // dα_ik = dY_i·H_k, and the softmax passes on α_ik·(dα_ik − Σ_j α_ij·dα_ij).
-    const auto among = rig::structure(a.a);
-    const auto da = rig::mxm(dy, h->value, rig::plus_times<T>{}, among, by_rows);
-    const auto weighted = with_entries(a.a, [&](auto& out) {
-      rig::ewise_mult(out, rig::none, entries_of(da), entries_of(attention), binary::times);
-    });
-    const auto sum = rig::mxm(weighted, ones, rig::plus_first<T>{});
-    const auto of_row = rig::mxm(sum, ones, rig::plus_times<T>{}, among, by_rows);
-    const auto d = with_entries(a.a, [&](auto& out) {
-      rig::ewise_mult(out, rig::none, entries_of(of_row), entries_of(attention), binary::times);
-      rig::ewise_add(out, rig::none, entries_of(weighted), out, binary::minus);
-      const auto slopes = rig::apply(entries_of(sums), leaky_slope{}, slope);
-      rig::ewise_mult(out, rig::none, out, slopes, binary::times);
-    });
-    h->add(rig::mxm(attention, dy, rig::plus_times<T>{}, a.transposed()));
-    s->add(rig::mxm(d, ones, rig::plus_first<T>{}));
-    u->add(rig::mxm(d, ones, rig::plus_first<T>{}, turned));
   });
   return y;
 }

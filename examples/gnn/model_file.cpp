@@ -18,7 +18,7 @@ using rig::errc;
 using rig::fail;
 
 constexpr const char* format_name = "rig gnn model";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 template <class Names>
 int name_among(const Names& names, const std::string& name, const char* key) {
@@ -49,13 +49,19 @@ shape shape_from(const json& of) {
   s.layers = integer(of, "layers");
   s.k = integer(of, "k");
   s.dropout = of.at("dropout").get<double>();
+  s.heads = integer(of, "heads");
+  s.edge_dropout = of.at("edge_dropout").get<double>();
+  s.norm = static_cast<norm>(name_among(norm_names, of.at("norm").get<std::string>(), "norm"));
+  s.residual = of.at("residual").get<bool>();
+  s.alpha = of.at("alpha").get<double>();
+  s.hops = integer(of, "hops");
   check(s);
   return s;
 }
 
 rig::dense<float> values_from(const json& of, const shape& s) {
   rig::int64 count = 0;
-  for (int l = 0; l < s.layers; ++l)
+  for (int l = 0; l < s.all_layers(); ++l)
     for (const auto& p : parameters_of(s, l)) count += static_cast<rig::int64>(p.rows) * p.columns;
   if (!of.is_array() || static_cast<rig::int64>(of.size()) != count)
     fail(errc::format, {"there are ", of.size(), " parameters, and the shape has ", count});
@@ -77,7 +83,7 @@ saved_model parsed(std::istream& file) {
     fail(errc::format, {"the format is ", of.at("format").dump(), ", not '", format_name, "'"});
   if (integer(of, "version") != format_version)
     fail(errc::format, {"the version is ", integer(of, "version"), "; this program reads version ",
-                        format_version});
+                        format_version, "; train the model again"});
   saved_model out;
   out.shape = shape_from(of.at("shape"));
   out.normalise_features = of.at("normalise_features").get<bool>();
@@ -100,7 +106,13 @@ void save(const std::string& path, const saved_model& model) {
                        {"outputs", s.outputs},
                        {"layers", s.layers},
                        {"k", s.k},
-                       {"dropout", s.dropout}}}};
+                       {"dropout", s.dropout},
+                       {"heads", s.heads},
+                       {"edge_dropout", s.edge_dropout},
+                       {"norm", norm_names[static_cast<std::size_t>(s.norm)]},
+                       {"residual", s.residual},
+                       {"alpha", s.alpha},
+                       {"hops", s.hops}}}};
   std::string text = head.dump();
   text.pop_back();
   text += ", \"parameters\": [";

@@ -57,9 +57,9 @@ moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig
   rig::synchronise(where);
   const double ms = where == rig::cpu() ? 0 : watch.ms();
   gnn::problem on{aggregation_of(s, graph, desc), x, there};
-  if (sample_width > 0 && s.model != kind::mlp)
+  if ((sample_width > 0 || s.edge_dropout > 0) && s.model != kind::mlp)
     on.drawn = [=](std::uint64_t seed) {
-      return sampled_aggregation_of(s, graph, desc, sample_width, seed);
+      return drawn_aggregation_of(s, graph, desc, sample_width, seed);
     };
   return {std::move(on), ms};
 }

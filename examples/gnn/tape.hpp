@@ -68,6 +68,11 @@ struct variable {
     gradient = rig::dense<T>::uninitialised(rows, columns, where);
     return rig::none;
   }
+  /// The same for a gradient that is written part by part: it is 0 before the first one.
+  void open_at_zero() {
+    if (open(rows(), columns(), where()) == rig::none)
+      rig::assign(gradient, rig::none, T(0), rig::all, rig::all);
+  }
 };
 template <class T>
 using var = std::shared_ptr<variable<T>>;
@@ -75,6 +80,12 @@ using var = std::shared_ptr<variable<T>>;
 template <class T, class Value>
 var<T> variable_of(Value value) {
   return std::make_shared<variable<T>>(std::move(value));
+}
+
+/// A part of X as a variable of its own: a view of X, which it keeps alive.
+template <class T>
+var<T> part_of(const var<T>& x, rig::dense<T> view) {
+  return var<T>(new variable<T>(std::move(view)), [x](variable<T>* part) { delete part; });
 }
 
 /// The kinds of work whose time is told apart: products of the graph, and everything else.

@@ -1,5 +1,5 @@
-// Trains a graph neural network on a whole graph: GCN, GraphSAGE, GIN or GAT. Every sparse product
-// is rig's, and an epoch stays where the graph lies.
+// Trains a graph neural network on a whole graph: GCN, GraphSAGE, GIN, GAT, APPNP or GCNII. Every
+// sparse product is rig's, and an epoch stays where the graph lies.
 
 #include <unistd.h>
 
@@ -13,11 +13,11 @@
 namespace {
 
 struct settings {
-  std::string data, model, aggregate, nonlinearity, save, fan_outs;
-  int hidden = 0, layers = 0, k = 0, sample_width = 0, batch = 0;
-  double dropout = 0;
+  std::string data, model, aggregate, nonlinearity, norm, save, fan_outs;
+  int hidden = 0, layers = 0, k = 0, sample_width = 0, batch = 0, heads = 0, hops = 0;
+  double dropout = 0, edge_dropout = 0, alpha = 0;
   long seed = 0;
-  bool normalise_features = false;
+  bool normalise_features = false, residual = false;
   gnn::training how;
 };
 
@@ -30,7 +30,13 @@ gnn::shape shape_of(const settings& my, const gnn::dataset& data) {
       data.y.columns(),
       my.layers,
       my.nonlinearity == "maxk" ? my.k : 0,
-      my.dropout};
+      my.dropout,
+      my.heads,
+      my.edge_dropout,
+      static_cast<gnn::norm>(gnn::chosen(gnn::norm_names, "--norm", my.norm)),
+      my.residual,
+      my.alpha,
+      my.hops};
   try {
     gnn::check(s);
   } catch (const rig::error& bad) {
@@ -88,6 +94,11 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   const bool is_named = my.model == "sage" || my.aggregate != "mean";
   out.add_hidden("aggregate", is_named ? my.aggregate : std::string());
   out.add_hidden("hidden", my.hidden);
+  out.add_hidden("layers", my.layers);
+  out.add_hidden("heads", my.heads);
+  out.add_hidden("norm", my.norm);
+  out.add_json("residual", my.residual ? "true" : "false", "");
+  out.add_hidden("edge_dropout", my.edge_dropout);
   out.add_hidden("k", my.k);
   out.add_hidden("sample_width", my.sample_width);
   out.add_hidden("batch", my.batch);
@@ -164,12 +175,18 @@ void check(const settings& my, const std::string& kernel) {
           "--kernel " + kernel +
               " leaves entries out, other ones of the transpose; train with --sample-width, and "
               "pass it to gnn_infer");
+  require(my.alpha == 0.1 || my.model == "appnp" || my.model == "gcnii",
+          "--alpha is for --model appnp and gcnii, not " + my.model);
+  require(my.hops == 10 || my.model == "appnp", "--hops is for --model appnp, not " + my.model);
   example::require_at_least(0, "--batch", my.batch);
   require(my.batch > 0 || my.fan_outs.empty(), "--fan-outs is for --batch");
   require(my.batch == 0 || (my.model == "sage" && my.aggregate != "gcn" && my.sample_width == 0),
           "--batch is for --model sage with mean or pool, without --sample-width");
   require(my.batch == 0 || kernel.empty(),
           "--batch leaves the kernel to rig: blocks and scores have other ones; drop --kernel");
+  require(
+      my.batch == 0 || my.edge_dropout == 0,
+      "--edge-dropout leaves edges of the whole graph out; --batch draws its edges by --fan-outs");
   if (my.batch > 0) fan_outs_of(my);
   require(
       my.sample_width >= 0 && my.sample_width <= rig::widest_sample,
@@ -187,12 +204,24 @@ int main(int count, char** arguments) {
       "a folder with graph, features, labels and split, in a format of docs/guide/training.md; or "
       "reddit-like, products-like, proteins-like, with :NODES behind it a smaller one");
   add("model", po::value(&my.model)->default_value("gcn"),
-      "gcn, sage, gin, gat; or mlp, which does not see the graph");
+      "gcn, sage, gin, gat, appnp, gcnii; or mlp, which does not see the graph");
   add("aggregate", po::value(&my.aggregate)->default_value("mean"),
       "how sage gathers: mean, pool or gcn; gin with gcn divides its sums as gcn does");
   add("hidden", po::value(&my.hidden)->default_value(64)->value_name("H"),
       "width of the layers between");
-  add("layers", po::value(&my.layers)->default_value(2)->value_name("L"), "number of layers");
+  add("layers", po::value(&my.layers)->default_value(2)->value_name("L"),
+      "number of layers; of gcnii, between its first and last dense one");
+  add("heads", po::value(&my.heads)->default_value(1)->value_name("N"),
+      "heads of gat, side by side in the hidden columns; the last layer has one");
+  add("norm", po::value(&my.norm)->default_value("none"),
+      "none, batch or layer: a norm before each ReLU or MaxK");
+  add("residual", po::bool_switch(&my.residual),
+      "add what a layer is given to its result, if both have the hidden width");
+  add("edge-dropout", po::value(&my.edge_dropout)->default_value(0, "0")->value_name("P"),
+      "share of the edges that an epoch leaves out");
+  add("alpha", po::value(&my.alpha)->default_value(0.1, "0.1")->value_name("P"),
+      "share of the start in each product of appnp and gcnii");
+  add("hops", po::value(&my.hops)->default_value(10)->value_name("K"), "products of appnp");
   add("nonlinearity", po::value(&my.nonlinearity)->default_value("relu"), "relu or maxk");
   add("k", po::value(&my.k)->default_value(0)->value_name("K"), "entries that maxk keeps");
   add("sample-width", po::value(&my.sample_width)->default_value(0)->value_name("S"),

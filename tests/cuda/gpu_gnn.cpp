@@ -5,6 +5,10 @@
 #include "gpu.hpp"
 
 TEST_CASE("layers") { gnn_cases::check_layers(gpu); }
+TEST_CASE("norms and heads") { gnn_cases::check_norms_and_heads(gpu); }
+TEST_CASE("norms against loops") { gnn_cases::check_against_loops(gpu); }
+TEST_CASE("edges left out") { gnn_cases::check_drawn_edges(gpu); }
+TEST_CASE("variants of networks") { gnn_cases::check_variants(gpu); }
 TEST_CASE("losses") { gnn_cases::check_losses(gpu); }
 TEST_CASE("models") { gnn_cases::check_models(gpu); }
 TEST_CASE("degrees over a sample") { gnn_cases::check_sampled_degrees(gpu); }

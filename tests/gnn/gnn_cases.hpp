@@ -137,6 +137,97 @@ inline void check_layers(rig::place where) {
               [&](tape& t, v in) { return attend(t, loops, h, s, in); });
   check_layer("attention with empty rows", x, where,
               [&](tape& t, v in) { return attend(t, sum, in, s, u); });
+  check_layer("scaled", x, where, [&](tape& t, v in) { return scaled(t, in, 0.3); });
+  check_layer("added to itself", x, where, [&](tape& t, v in) {
+    const auto y = linear(t, in, w_self);
+    add(t, y, in);
+    return y;
+  });
+  check_layer("scores of pairs", x, where, [&](tape& t, v in) { return score(t, a, in); });
+}
+
+inline void check_norms_and_heads(rig::place where) {
+  using namespace gnn;
+  const auto x = waves(40, 6, 0.37, 1.13);
+  const auto fixed = [&](index rows, index columns, double p) {
+    return variable_of<T>(waves(rows, columns, p, 0.77).to(where));
+  };
+  const auto h = fixed(40, 6, 0.45), v = fixed(6, 1, 0.8), w = fixed(6, 1, 1.4);
+  const aggregation<T> loops{rig::add_self_loops(graph().to(where))};
+  using in = const var<T>&;
+  const running<T> batches{fixed(1, 6, 1), fixed(1, 6, 2)};
+  for (const norm by : {norm::batch, norm::layer})
+    check_layer(by == norm::batch ? "batch norm" : "layer norm", x, where,
+                [&](tape& t, in from) { return standardise(t, from, by, batches); });
+  check_layer("factors of columns", x, where,
+              [&](tape& t, in from) { return scale_columns(t, from, fixed(1, 6, 0.3)); });
+  check_layer("factors of columns by f", waves(1, 6, 1, 1), where,
+              [&](tape& t, in from) { return scale_columns(t, h, from); });
+  for (const int heads : {1, 2, 3}) {
+    CAPTURE(heads);
+    check_layer("heads by H", x, where,
+                [&](tape& t, in from) { return attend_by_heads(t, loops, from, v, w, heads); });
+    check_layer("heads by v", waves(6, 1, 0.6, 0), where,
+                [&](tape& t, in from) { return attend_by_heads(t, loops, h, from, w, heads); });
+    check_layer("heads by w", waves(6, 1, 0.6, 0), where,
+                [&](tape& t, in from) { return attend_by_heads(t, loops, h, v, from, heads); });
+  }
+}
+
+/// Norms, heads and drawn edges against loops.
+inline void check_against_loops(rig::place where) {
+  using namespace gnn;
+  const auto x = waves(7, 4, 0.37, 1.13);
+  tape plain(false, where), records(true, where);
+  const auto on = variable_of<T>(x.to(where));
+  const running<T> batches{variable_of<T>(dense(1, 4).to(where)),
+                           variable_of<T>(dense(1, 4, 1).to(where))};
+  const auto by_nodes = standardise(records, on, norm::batch, batches)->value.to(rig::cpu()),
+             by_columns = standardise(plain, on, norm::layer)->value.to(rig::cpu()),
+             inferred = standardise(plain, on, norm::batch, batches)->value.to(rig::cpu());
+  const auto standard = [&](index i, index j, bool is_batch) {
+    const index count = is_batch ? 7 : 4;
+    const auto at = [&](index k) { return is_batch ? x(k, j) : x(i, k); };
+    double sum = 0, squares = 0;
+    for (index k = 0; k < count; ++k) sum += at(k);
+    for (index k = 0; k < count; ++k) squares += std::pow(at(k) - sum / count, 2);
+    return std::array{sum / count, squares / count};
+  };
+  for (index i = 0; i < 7; ++i)
+    for (index j = 0; j < 4; ++j) {
+      const auto [mean, variance] = standard(i, j, true);
+      const auto [mean_i, variance_i] = standard(i, j, false);
+      CHECK(by_nodes(i, j) == doctest::Approx((x(i, j) - mean) / std::sqrt(variance + 1e-5)));
+      CHECK(by_columns(i, j) == doctest::Approx((x(i, j) - mean_i) / std::sqrt(variance_i + 1e-5)));
+      // One batch moves the running mean and variance by a tenth.
+      CHECK(inferred(i, j) ==
+            doctest::Approx((x(i, j) - 0.1 * mean) / std::sqrt(0.9 + 0.1 * variance + 1e-5)));
+    }
+}
+
+/// The edges that a seed leaves: about the share, other ones by another seed, weights that keep the
+/// sums of GIN in the mean and ones for means.
+inline void check_drawn_edges(rig::place where) {
+  const auto whole = rig::generate::uniform(500, 20).with_value(T(1)).to(where);
+  gnn::shape s{gnn::kind::gin, gnn::gathering::mean, 3, 5, 4};
+  s.edge_dropout = 0.25;
+  const auto drawn = [&](std::uint64_t seed) {
+    return gnn::drawn_aggregation_of(s, whole, {}, 0, seed).a.to(rig::cpu());
+  };
+  const auto one = drawn(1);
+  const double edges = static_cast<double>(one.nnz() - 500), all = static_cast<double>(whole.nnz());
+  CHECK(edges / all == doctest::Approx(0.75).epsilon(0.03));
+  for (const auto& [i, j, value] : one.entries())
+    if (i != j) REQUIRE(value == doctest::Approx(1 / 0.75).epsilon(1e-4));
+  const auto same = drawn(1), other = drawn(2);
+  CHECK(rig::ewise_mult(one, same, rig::binary::plus).nnz() == one.nnz());
+  CHECK(same.nnz() == one.nnz());
+  CHECK(rig::ewise_mult(one, other, rig::binary::plus).nnz() < one.nnz() - 500);
+  s.model = gnn::kind::sage;
+  const auto mean = drawn(1);
+  double sum = 0;
+  for (const auto& [i, j, value] : mean.entries()) sum += value;
+  CHECK(sum == doctest::Approx(500));
 }
 
 /// Labels of the nodes of `graph`: of 4 classes, some without; or 4 tasks.
@@ -185,8 +276,8 @@ inline void check_losses(rig::place where) {
 inline void check_model(const std::string& what, gnn::shape s, bool multi_label, bool sparse,
                         rig::place where, int sample_width = 0) {
   const auto whole = graph().to(where);
-  const auto a = sample_width > 0
-                     ? gnn::sampled_aggregation_of(s, whole, {}, sample_width, test_seed())
+  const auto a = sample_width > 0 || s.edge_dropout > 0
+                     ? gnn::drawn_aggregation_of(s, whole, {}, sample_width, test_seed())
                      : gnn::aggregation_of(s, whole, {});
   const auto of = labels(multi_label).to(where);
   const auto full = waves(40, s.inputs, 0.37, 1.13).to(where);
@@ -226,7 +317,8 @@ inline void check_models(rig::place where) {
       {"gcn", gcn, by::mean, true},         {"sage mean", sage, by::mean, true},
       {"sage pool", sage, by::pool, false}, {"sage gcn", sage, by::gcn, true},
       {"gin", gin, by::mean, true},         {"gin gcn", gin, by::gcn, true},
-      {"gat", gat, by::mean, false},        {"mlp", mlp, by::mean, false}};
+      {"gat", gat, by::mean, false},        {"mlp", mlp, by::mean, false},
+      {"appnp", appnp, by::mean, false},    {"gcnii", gcnii, by::mean, false}};
   for (const model& m : models)
     for (const bool sparse : {false, true})
       for (const int layers : {1, 2, 3})
@@ -244,10 +336,48 @@ inline void check_models(rig::place where) {
         }
 }
 
+/// Networks with norms, residual connections, heads and fewer edges, and deep ones.
+inline void check_variants(rig::place where) {
+  using enum gnn::kind;
+  struct variant {
+    const char* name;
+    gnn::kind is;
+    int layers, k;
+    gnn::norm norm;
+    bool residual;
+    int heads;
+    double edge_dropout;
+  };
+  using gnn::norm;
+  constexpr variant variants[] = {
+      {"gcn, batch norm", gcn, 3, 0, norm::batch, false, 1, 0},
+      {"gcn, layer norm, residual", gcn, 4, 0, norm::layer, true, 1, 0},
+      {"gcn, MaxK, batch norm, residual", gcn, 3, 3, norm::batch, true, 1, 0},
+      {"gcn, fewer edges", gcn, 2, 0, norm::none, false, 1, 0.4},
+      {"gcn of 8 layers", gcn, 8, 0, norm::layer, true, 1, 0.2},
+      {"sage, batch norm, residual", sage, 4, 0, norm::batch, true, 1, 0.3},
+      {"gin, layer norm", gin, 3, 0, norm::layer, true, 1, 0},
+      {"gat of 2 heads", gat, 2, 0, norm::none, false, 2, 0},
+      {"gat of 3 heads, all", gat, 3, 0, norm::layer, true, 3, 0.3},
+      {"mlp, batch norm", mlp, 3, 0, norm::batch, true, 1, 0},
+      {"appnp, layer norm", appnp, 3, 0, norm::layer, true, 1, 0.3},
+      {"gcnii of 8 layers", gcnii, 8, 0, norm::none, false, 1, 0},
+      {"gcnii, all", gcnii, 2, 0, norm::batch, true, 1, 0.2}};
+  for (const variant& v : variants)
+    for (const bool drops : {false, true}) {
+      gnn::shape s{v.is, gnn::gathering::mean, 3, 6, 4, v.layers, v.k, drops ? 0.3 : 0.0};
+      s.norm = v.norm;
+      s.residual = v.residual;
+      s.heads = v.heads;
+      s.edge_dropout = v.edge_dropout;
+      check_model(v.name, s, drops, false, where);
+    }
+}
+
 /// The gradients of SAGE over the blocks of a mini-batch, by every parameter.
 inline void check_batches(rig::place where) {
   const std::vector<index> seeds = {5, 0, 33, 12, 7, 21};
-  const auto drawn = rig::neighbours(graph().to(where), seeds, {2, 3}, test_seed());
+  const auto drawn = rig::neighbours(graph().to(where), seeds, {2, 3, 2}, test_seed());
   const auto all = labels(false).to(where);
   gnn::truth<T> of;
   of.y = rig::extract(all.y, seeds, rig::all);
@@ -255,7 +385,9 @@ inline void check_batches(rig::place where) {
   REQUIRE(of.trained.nnz() > 0);
   const auto full = waves(40, 3, 0.37, 1.13).to(where);
   for (const auto gathers : {gnn::gathering::mean, gnn::gathering::pool}) {
-    const gnn::shape s{gnn::kind::sage, gathers, 3, 5, 4, 2, 0, 0.3};
+    gnn::shape s{gnn::kind::sage, gathers, 3, 5, 4, 3, 0, 0.3};
+    s.norm = gnn::norm::batch;
+    s.residual = true;
     std::vector<gnn::aggregation<T>> layers;
     for (const auto& block : drawn.blocks) layers.push_back(gnn::aggregation_of(s, block, {}));
     gnn::network<T> net(s, 3, where);
@@ -291,7 +423,7 @@ inline void check_sampled_degrees(rig::place where) {
     return out;
   };
   const auto exact = loops(gnn::aggregation_of(s, all, {}).a),
-             sampled = loops(gnn::sampled_aggregation_of(s, all, {}, 2, 7).a);
+             sampled = loops(gnn::drawn_aggregation_of(s, all, {}, 2, 7).a);
   REQUIRE(sampled.size() == exact.size());
   REQUIRE(sampled.size() == 40);
   // Except in rows whose loop is the graph's own, which a sample leaves out or rescales.

@@ -418,7 +418,9 @@ TEST_CASE("training ends with an error when the last epoch breaks the network") 
 }
 
 gnn::saved_model small_model() {
-  const gnn::shape s{gnn::kind::sage, gnn::gathering::mean, 2, 3, 2, 2, 1, 0.25};
+  gnn::shape s{gnn::kind::sage, gnn::gathering::mean, 2, 3, 2, 2, 1, 0.25};
+  s.edge_dropout = 0.125;
+  s.norm = gnn::norm::batch;
   gnn::network<float> net(s, 7, rig::cpu());
   return {s, true, net.values()};
 }
@@ -496,14 +498,28 @@ TEST_CASE("a model file that claims too much is refused") {
     REQUIRE(text.find(from) != std::string::npos);
     return text.replace(text.find(from), from.size(), to);
   };
-  for (const std::string& text :
-       {with("\"version\":1", "\"version\":2"), with("\"hidden\":3", "\"hidden\":65536"),
-        with("\"hidden\":3", "\"hidden\":1e99"), with("\"hidden\":3", "\"hidden\":-1"),
-        with("\"inputs\":2", "\"inputs\":99999999999999999999"), with("\"k\":1", "\"k\":4"),
-        with("\"layers\":2", "\"layers\":65"), with("sage", "sagE"), with("0.25", "1"),
-        with("\"parameters\": [", "\"parameters\": [1e999,"),
-        with("\"parameters\": [", "\"parameters\": [null,"), whole + "x", std::string(100'000, '['),
-        std::string(100'000, '{')})
+  for (const std::string& text : {with("\"version\":2", "\"version\":1"),
+                                  with("\"hidden\":3", "\"hidden\":65536"),
+                                  with("\"hidden\":3", "\"hidden\":1e99"),
+                                  with("\"hidden\":3", "\"hidden\":-1"),
+                                  with("\"inputs\":2", "\"inputs\":99999999999999999999"),
+                                  with("\"k\":1", "\"k\":4"),
+                                  with("\"layers\":2", "\"layers\":65"),
+                                  with("sage", "sagE"),
+                                  with("0.25", "1"),
+                                  with("\"heads\":1", "\"heads\":3"),
+                                  with("\"heads\":1", "\"heads\":0"),
+                                  with("\"norm\":\"batch\"", "\"norm\":\"layer\""),
+                                  with("\"edge_dropout\":0.125", "\"edge_dropout\":1"),
+                                  with("\"residual\":false", "\"residual\":true"),
+                                  with("\"residual\":false", "\"residual\":0"),
+                                  with("\"hops\":10", "\"hops\":0"),
+                                  with("\"alpha\":0.1", "\"alpha\":0"),
+                                  with("\"parameters\": [", "\"parameters\": [1e999,"),
+                                  with("\"parameters\": [", "\"parameters\": [null,"),
+                                  whole + "x",
+                                  std::string(100'000, '['),
+                                  std::string(100'000, '{')})
     CHECK(!is_read(text));
 }
 
