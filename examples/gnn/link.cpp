@@ -3,7 +3,7 @@
 // mask.
 
 #include <algorithm>
-#include <cstdio>
+#include <numeric>
 #include <random>
 #include <set>
 

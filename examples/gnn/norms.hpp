@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "layers.hpp"
 
 // Norms between layers: batch norm (Ioffe & Szegedy, ICML 2015) has means over the nodes of each
