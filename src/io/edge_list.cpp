@@ -110,7 +110,7 @@ matrix<T> read_edge_list(input_file& file, const read_options& options) {
     return to_matrix(lists, nodes, nodes, symmetry::none,
                      with_values > 0 ? options.duplicates : accumulator::first);
   };
-  return list_and_make<T>(file, false, list, make);
+  return list_and_make<T>(file, false, true, list, make);
 }
 
 template <class T>

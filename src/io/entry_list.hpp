@@ -175,10 +175,12 @@ struct lists_of_parts {
 
 /// The matrix make(lists) from what list(lines, to) adds for the lines from the file's next byte
 /// on. If anything is wrong in a part, the file is read again from there to its end, because then
-/// its first fault is found first, with its line.
+/// its first fault is found first, with its line. Lines whose places follow from those before are
+/// read in one part.
 template <class T, class List, class Make>
-matrix<T> list_and_make(input_file& file, bool has_values, List&& list, Make&& make) {
-  const int threads = threads_of(file);
+matrix<T> list_and_make(input_file& file, bool has_values, bool in_parts, List&& list,
+                        Make&& make) {
+  const int threads = in_parts ? threads_of(file) : 1;
   try {
     if (threads > 1) {
       const lists_of_parts<T> parts(file, threads, has_values, list);

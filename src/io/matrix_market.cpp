@@ -285,7 +285,7 @@ matrix<T> read_sparse(input_file& file, const header& head, const read_options& 
     expect_all(file, head, listed);
     return to_matrix(lists, head.rows, head.columns, head.half, fold_of(head, options));
   };
-  return list_and_make<T>(file, head.written != numbers::none, list, make);
+  return list_and_make<T>(file, head.written != numbers::none, !head.array, list, make);
 }
 
 /// The name of T in a "%%GraphBLAS type" comment.

@@ -188,6 +188,21 @@ TEST_CASE("entries at one position in several parts are folded in the order of t
     compare_file<double>(file.market("general", many), entries, {.duplicates = fold});
 }
 
+TEST_CASE("arrays, whose places follow from the lines before") {
+  constexpr rig::index side = 400;
+  std::string text = "%%MatrixMarket matrix array integer general\n400 400\n";
+  for (int p = 1; p <= side * side; ++p) text += std::to_string(p) + "\n";
+  const std::string path = file_of("array.mtx", text);
+  for (const auto fold : {rig::accumulator::none, rig::accumulator::first, rig::accumulator::plus})
+    with_threads([&] {
+      const auto a = rig::read_matrix<double>(path, {.duplicates = fold});
+      REQUIRE(a.nnz() == side * side);
+      int wrong = 0;
+      for (const auto& [i, j, value] : a.entries()) wrong += value != j * side + i + 1;
+      CHECK(wrong == 0);
+    });
+}
+
 TEST_CASE("parts without entries") {
   const std::string comment = "% " + std::string(200'000, 'c') + "\n";
   std::string comments;

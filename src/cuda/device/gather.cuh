@@ -246,7 +246,7 @@ struct lane_sums {
   template <bool Waits>
   __device__ __forceinline__ void add(batch& some) {
     if constexpr (!is_ignoring_right<S>) load_rows(some);
-    if constexpr (Waits && !is_ignoring_left<S>)
+    if constexpr (Waits && !is_ignoring_left<S> && !is_ignoring_right<S>)
       wait_for(some.from[P.unroll - 1][P.coarsening - 1], some.a[0]);
 #pragma unroll
     for (int u = 0; u < P.unroll; ++u) {

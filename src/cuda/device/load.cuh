@@ -245,7 +245,8 @@ __device__ __forceinline__ void hold(vector_of<T, V>& loaded) {
 }
 
 /// Makes `first` wait for a load, because the assembler may otherwise use it before it issues that
-/// load; docs/lab/exact.md. The operation is first ∧ first, but the assembler keeps both operands.
+/// load; docs/lab/exact.md. The result is `first`: the operation ignores `loaded`, which the
+/// assembler does not see. Values of other sizes than 4 bytes do not wait.
 template <class Loaded, class T>
 __device__ __forceinline__ void wait_for(const Loaded& loaded, T& first) {
   if constexpr (is_vectorisable<T> && sizeof(T) == 4 && sizeof(loaded) >= 4) {
