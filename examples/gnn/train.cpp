@@ -99,6 +99,8 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.add_hidden("norm", my.norm);
   out.add_json("residual", my.residual ? "true" : "false", "");
   out.add_hidden("edge_dropout", my.edge_dropout);
+  out.add_hidden("alpha", my.alpha);
+  out.add_hidden("hops", my.hops);
   out.add_hidden("k", my.k);
   out.add_hidden("sample_width", my.sample_width);
   out.add_hidden("batch", my.batch);

@@ -186,6 +186,8 @@ matrix<T> list_and_make(input_file& file, bool has_values, bool in_parts, List&&
       const lists_of_parts<T> parts(file, threads, has_values, list);
       return make(entry_lists<T>(parts.lists));
     }
+  } catch (const error& failure) {
+    if (failure.code() == errc::io) throw;
   } catch (const std::exception&) {
     // The second reading throws.
   }

@@ -56,7 +56,7 @@ void set_values(sparse& out, nb::handle values, const char* call,
     rig::take_elements(given.full.data, given.full.value_bytes, order, out.values.data());
   } else if (bytes > 0) {
     out.values = rig::buffer::borrow(given.full.data, bytes, where, given.full.stream);
-    if (copy)
+    if (copy && is_packed)
       out.values = out.values.to(where);
     else
       out.keepalive = kept_alive(std::move(given.owner));
