@@ -47,6 +47,8 @@ TEST_CASE("gnn_train and gnn_infer: their keys, and one accuracy") {
                               "norm",
                               "residual",
                               "edge_dropout",
+                              "alpha",
+                              "hops",
                               "k",
                               "sample_width",
                               "batch",
