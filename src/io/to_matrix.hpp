@@ -275,7 +275,8 @@ matrix<T> to_matrix(entry_lists<T> lists, index rows, index columns, symmetry ha
     if (!has_values) return matrix<T>(std::move(structure));
     return matrix<T>(std::move(structure), std::move(csr.value_buffer));
   };
-  return most > size(highest<int32>()) ? make(int64()) : make(int32());
+  if (most > size(highest<int32>())) return make(int64());
+  return make(int32());
 }
 
 }  // namespace rig::io
