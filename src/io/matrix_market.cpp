@@ -218,49 +218,89 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
   file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
 }
 
+/// Reads the lines of entries and calls sink(i, j, value) for each in file order.
+template <class T, class Sink>
+class line_reader {
+ public:
+  line_reader(input_file& file, const header& head, Sink& sink)
+      : file_(file), head_(head), sink_(sink), range_(allowed<T>(head)) {}
+
+  /// Returns the number of entries.
+  int64 read() {
+    if (head_.array)
+      read_array();
+    else
+      read_coordinates();
+    return listed_;
+  }
+
+ private:
+  void read_array() {
+    // The row of the first stored element of column j.
+    const auto top = [&](index j) {
+      return head_.half == symmetry::none ? 0 : head_.half == symmetry::skew ? j + 1 : j;
+    };
+    index i = top(0), j = 0;
+    for (word_reader words(""); next_entry(words);) {
+      take(i, j, words);
+      if (++i == head_.rows) i = top(++j);
+    }
+  }
+
+  void read_coordinates() {
+    const auto rows = static_cast<std::uint64_t>(head_.rows),
+               columns = static_cast<std::uint64_t>(head_.columns);
+    const auto take_pair = [&](std::uint64_t row, std::uint64_t column, std::string_view rest) {
+      const bool is_good = row - 1 < rows && column - 1 < columns && listed_ < head_.entries &&
+                           (row != column || head_.half != symmetry::skew);
+      if (is_good)
+        take(static_cast<index>(row - 1), static_cast<index>(column - 1), word_reader(rest));
+      return is_good;
+    };
+    word_reader words("");
+    while (file_.pair_lines(' ', take_pair), next_entry(words)) {
+      const index i = read_index(file_, "row", words, head_.rows);
+      const index j = read_index(file_, "column", words, head_.columns);
+      if (i == j && head_.half == symmetry::skew)
+        file_.refuse(
+            {"a skew-symmetric matrix lists no diagonal, here (", i + 1, ", ", j + 1, ")"});
+      take(i, j, words);
+    }
+  }
+
+  /// Goes to the next line that is neither empty nor a comment. Returns false at the end.
+  bool next_entry(word_reader& words) {
+    std::string_view line;
+    do {
+      if (!file_.next_line(line)) return false;
+      words = word_reader(line);
+    } while (words.at_end() || words.front() == '%');
+    if (listed_ == head_.entries)
+      file_.refuse({"more than the ", head_.entries, " entries of line ", head_.size_line});
+    return true;
+  }
+
+  void take(index i, index j, word_reader words) {
+    const T value =
+        head_.written == numbers::none ? T(1) : read_value<T>(file_, head_, range_, words);
+    if (!words.at_end()) file_.refuse({in_quotes(words.rest()), " after the entry"});
+    sink_(i, j, value);
+    ++listed_;
+  }
+
+  input_file& file_;
+  const header& head_;
+  Sink& sink_;
+  integer_range range_;
+  int64 listed_ = 0;
+};
+
 /// Calls sink(i, j, value) for each entry in file order. Returns their number.
 template <class T, class Sink>
 int64 read_lines(input_file& file, const header& head, Sink&& sink) {
-  const integer_range range = allowed<T>(head);
-  int64 listed = 0;
-  const auto read_rest = [&](index i, index j, word_reader words) {
-    const T value = head.written == numbers::none ? T(1) : read_value<T>(file, head, range, words);
-    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the entry"});
-    sink(i, j, value);
-    ++listed;
-  };
-  // The row of the first stored element of column j in an array.
-  const auto top = [&](index j) {
-    return head.half == symmetry::none ? 0 : head.half == symmetry::skew ? j + 1 : j;
-  };
-  index i = top(0), j = 0;
-  const auto rows = static_cast<std::uint64_t>(head.rows),
-             columns = static_cast<std::uint64_t>(head.columns);
-  const auto take_pair = [&](std::uint64_t row, std::uint64_t column, std::string_view rest) {
-    const bool is_good = row - 1 < rows && column - 1 < columns && listed < head.entries &&
-                         (row != column || head.half != symmetry::skew);
-    if (is_good)
-      read_rest(static_cast<index>(row - 1), static_cast<index>(column - 1), word_reader(rest));
-    return is_good;
-  };
-  std::string_view line;
-  while (true) {
-    if (!head.array) file.pair_lines(' ', take_pair);
-    if (!file.next_line(line)) return listed;
-    word_reader words(line);
-    if (words.at_end() || words.front() == '%') continue;
-    if (listed == head.entries)
-      file.refuse({"more than the ", head.entries, " entries of line ", head.size_line});
-    if (!head.array) {
-      i = read_index(file, "row", words, head.rows);
-      j = read_index(file, "column", words, head.columns);
-      if (i == j && head.half == symmetry::skew)
-        file.refuse({"a skew-symmetric matrix lists no diagonal, here (", i + 1, ", ", j + 1, ")"});
-    }
-    read_rest(i, j, words);
-    if (head.array && ++i == head.rows) i = top(++j);
-  }
+  return line_reader<T, Sink>(file, head, sink).read();
 }
+
 void expect_all(const input_file& file, const header& head, int64 listed) {
   if (listed != head.entries)
     file.refuse({"the file ends after ", listed, " of ", head.entries, " entries"});
