@@ -23,6 +23,8 @@ enum class exchange : std::uint8_t {
   automatic,  ///< as X is distributed: `fetch` by rows, `features` by columns
   fetch,      ///< each rank fetches the rows of X that its rows of A name
   features,   ///< each rank has some columns of X and all of A, which is gathered once
+  cover,      ///< as `fetch`, or rows of C in parts from ranks that have rows of X, whichever are
+              ///< fewer; for sums that are exact in any order
 };
 
 /// Options of a call. The meaning fields change the result; the tuning fields change at most the
@@ -69,7 +71,8 @@ struct descriptor {
   /// on another stream. While `stream` is captured, new results belong to the graph and to
   /// `stream`.
   void* stream = nullptr;
-  /// Over ranks (`rig/distributed.hpp`): what moves; other calls ignore it. No bit depends on it.
+  /// Over ranks (`rig/distributed.hpp`): what moves; other calls ignore it. No bit depends on it,
+  /// except by `cover` the sign of a zero tie and the bits of NaN.
   rig::exchange exchange = exchange::automatic;
 };
 

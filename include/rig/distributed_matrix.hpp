@@ -25,7 +25,8 @@ namespace over_ranks {
 struct plans {
   std::vector<std::pair<layout, std::shared_ptr<const fetch_plan>>> fetches;
   std::shared_ptr<const pattern> whole;
-  std::shared_ptr<const turn_plan> turned;  ///< of the last layout
+  std::shared_ptr<const cover_plan> cover;  ///< of the last layout
+  std::shared_ptr<const turn_plan> turned;  ///< the same
   std::shared_ptr<plans> of_turned;
 
   std::shared_ptr<const fetch_plan> find(const layout& of_x) const {
@@ -33,6 +34,13 @@ struct plans {
       if (kept == of_x) return plan;
     return nullptr;
   }
+};
+
+/// Entries of a matrix by a cover: those that stay, and those of other ranks that came.
+template <class T>
+struct covered {
+  std::shared_ptr<const cover_plan> plan;
+  matrix<T> kept, partial;
 };
 
 }  // namespace over_ranks
@@ -112,11 +120,12 @@ class distributed<matrix<T>> {
   }
 
   /// Builds what a product with this descriptor and an X of this layout would build: the transpose
-  /// with `transpose_a`, and the plan of `fetch`, or for `exchange::features` the whole matrix on
-  /// each rank. Collective. Throws error, on all ranks: shape, cannot (a transpose of an A that is
-  /// not square), out_of_memory.
+  /// with `transpose_a`, and the plan of `fetch` or of `cover`, or for `exchange::features` the
+  /// whole matrix on each rank. Collective. Throws error, on all ranks: shape, cannot (a transpose
+  /// of an A that is not square), out_of_memory.
   const distributed& prepare(const rig::layout& of_x, const descriptor& desc = {}) const {
-    const bool is_whole = desc.exchange == exchange::features, turns = desc.transpose_a;
+    const bool is_whole = desc.exchange == exchange::features,
+               is_covered = desc.exchange == exchange::cover, turns = desc.transpose_a;
     const auto said = over_ranks::agree(
         ranks_, "prepare",
         [&] {
@@ -128,10 +137,13 @@ class distributed<matrix<T>> {
         },
         {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr,
          .features = is_whole,
+         .cover = is_covered,
          .transposed = turns});
     over_ranks::require_one_scheme(ranks_, "prepare", said);
     if (turns)
       turned().prepare(of_x, {.exchange = desc.exchange});
+    else if (is_covered)
+      cover(of_x, "prepare");
     else if (said.lacking > 0 && is_whole)
       gather("prepare");
     else if (said.lacking > 0)
@@ -166,6 +178,7 @@ class distributed<matrix<T>> {
   std::vector<derived_info> plans() const {
     std::vector<derived_info> out;
     for (const auto& [of_x, plan] : plans_->fetches) out.push_back({"fetch", plan->bytes()});
+    if (plans_->cover != nullptr) out.push_back({"cover", plans_->cover->bytes()});
     if (plans_->turned != nullptr) out.push_back({"transpose", plans_->turned->bytes()});
     if (!whole_->empty()) {
       const matrix<T>& whole = whole_->front();
@@ -177,10 +190,12 @@ class distributed<matrix<T>> {
     return out;
   }
   /// Drops the plans, also for the copies on this rank; a copy by `with_values` keeps its own whole
-  /// matrix. Not collective: if one rank lacks a plan, the next product builds it on all of them.
+  /// matrix, or its entries by a cover. Not collective: if one rank lacks a plan, the next product
+  /// builds it on all of them.
   void drop_plans() const {
     *plans_ = {};
     whole_->clear();
+    covered_->clear();
     turned_->clear();
   }
 
@@ -222,31 +237,33 @@ class distributed<matrix<T>> {
 
   /// Iso on all ranks or on none: ranks that are iso beside others send their one value each time.
   distributed with_turned_values(const over_ranks::turn_plan& plan) const {
-    const T iso = local_.iso_value();
-    const over_ranks::plain_iso one =
-        over_ranks::common_iso(ranks_, "transpose", local_.nnz(), sizeof(T), local_.iso(), &iso);
+    const auto sent = values_to_send("transpose");
     buffer values;
-    if (!one.is_iso) {
-      buffer spread;
-      over_ranks::agree(ranks_, "transpose", [&] {
-        if (local_.iso()) spread = over_ranks::repeated(&iso, sizeof(T), local_.nnz());
-      });
-      values = over_ranks::turn_values(ranks_, "transpose", plan,
-                                       local_.iso() ? spread.data() : local_.values(), sizeof(T));
-    }
+    if (!sent.one.is_iso)
+      values = over_ranks::turn_values(ranks_, "transpose", plan, sent.data, sizeof(T));
     std::optional<distributed> made;
     over_ranks::agree(ranks_, "transpose", [&] {
-      T value;
-      std::memcpy(&value, one.value, sizeof(T));
-      made.emplace(distributed(ranks_,
-                               one.is_iso ? matrix<T>(plan.structure, value)
-                                          : matrix<T>(plan.structure, std::move(values)),
+      made.emplace(distributed(ranks_, with_sent_values(plan.structure, sent, std::move(values)),
                                plan.rows));
       made->plans_ = plans_->of_turned;
     });
     made->nnz_ = nnz_;
     made->longest_ = ranks_.all_reduce(made->longest_, joining::greatest);
     return *std::move(made);
+  }
+
+  /// Collective.
+  over_ranks::sent_values values_to_send(const char* name) const {
+    const T iso = local_.iso_value();
+    return over_ranks::values_to_send(ranks_, name, local_.nnz(), sizeof(T), local_.iso(), &iso,
+                                      local_.values());
+  }
+  static matrix<T> with_sent_values(std::shared_ptr<const pattern> structure,
+                                    const over_ranks::sent_values& sent, buffer values) {
+    if (!sent.one.is_iso) return matrix<T>(std::move(structure), std::move(values));
+    T value;
+    std::memcpy(&value, sent.one.value, sizeof(T));
+    return matrix<T>(std::move(structure), value);
   }
 
   /// `from_rows` adds up what the ranks have.
@@ -288,6 +305,31 @@ class distributed<matrix<T>> {
     return made;
   }
 
+  /// The entries of these values by a cover. Collective.
+  const over_ranks::covered<T>& cover(const rig::layout& of_x, const char* name) const {
+    const auto is_of_x = [&](const auto& plan) { return plan != nullptr && plan->of_x == of_x; };
+    const auto lacking = [&](bool is_lacking) {
+      return over_ranks::agree(ranks_, name, [] {}, {.lacking = is_lacking}).lacking > 0;
+    };
+    if (!lacking(covered_->empty() || !is_of_x(covered_->front().plan))) return covered_->front();
+    if (lacking(!is_of_x(plans_->cover)))
+      plans_->cover = over_ranks::make_cover_plan(ranks_, name, local_.structure(), of_x);
+    const auto plan = plans_->cover;
+    const auto sent = values_to_send(name);
+    buffer came, kept;
+    if (!sent.one.is_iso) came = over_ranks::deliver(ranks_, name, plan->by, sent.data, sizeof(T));
+    over_ranks::agree(ranks_, name, [&] {
+      if (!sent.one.is_iso) {
+        kept = buffer::allocate(plan->kept.size() * sizeof(T));
+        take_elements(sent.data, sizeof(T), plan->kept, kept.data());
+      }
+      covered_->clear();
+      covered_->push_back({plan, with_sent_values(plan->fetched->original, sent, std::move(kept)),
+                           with_sent_values(plan->partial, sent, std::move(came))});
+    });
+    return covered_->front();
+  }
+
   /// Makes the whole matrix on each rank. Collective.
   void gather(const char* name) const {
     const auto said = over_ranks::agree(ranks_, name, [] {}, {.lacking = plans_->whole == nullptr});
@@ -311,6 +353,8 @@ class distributed<matrix<T>> {
   std::shared_ptr<over_ranks::plans> plans_ = std::make_shared<over_ranks::plans>();
   // Of these values; each has at most one.
   std::shared_ptr<std::vector<matrix<T>>> whole_ = std::make_shared<std::vector<matrix<T>>>();
+  std::shared_ptr<std::vector<over_ranks::covered<T>>> covered_ =
+      std::make_shared<std::vector<over_ranks::covered<T>>>();
   std::shared_ptr<std::vector<distributed>> turned_ = std::make_shared<std::vector<distributed>>();
 };
 

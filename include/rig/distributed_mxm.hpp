@@ -14,6 +14,7 @@
 
 #include "rig/distributed_dense.hpp"
 #include "rig/distributed_matrix.hpp"
+#include "rig/kernels/cover.hpp"
 #include "rig/kernels/cpu/order.hpp"
 #include "rig/mxm.hpp"
 #include "rig/mxv.hpp"
@@ -31,6 +32,7 @@ struct ranks_explanation {
   int ranks = 1;                           ///< the number of ranks
   /// Bytes that one product moves from rank `from` to rank `to`: bytes[from · ranks + to].
   std::vector<int64> bytes;
+  int64 bytes_by_fetch = 0;  ///< bytes that `fetch` would move, where `cover` is the scheme
   int64 bytes_once = 0;      ///< bytes that the plan itself moves, once, where it is not yet built
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
@@ -73,7 +75,8 @@ struct product_shape {
   index rows, inner, rows_of_x, columns;
   const descriptor& desc;
   exchange scheme;
-  bool needs_whole_numbers, is_masked, is_sparse;
+  const char* semiring;
+  bool is_exact, needs_whole_numbers, is_masked, is_sparse;
 };
 void check_product(const product_shape& of);
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
@@ -107,6 +110,20 @@ struct access {
   template <class T>
   static void gather(const distributed<matrix<T>>& of) {
     of.gather("mxm");
+  }
+  template <class T>
+  static const covered<T>& cover(const distributed<matrix<T>>& of, const layout& of_x,
+                                 const char* name) {
+    return of.cover(of_x, name);
+  }
+  template <class T>
+  static sent_values values_to_send(const distributed<matrix<T>>& of, const char* name) {
+    return of.values_to_send(name);
+  }
+  template <class T>
+  static matrix<T> with_sent_values(std::shared_ptr<const pattern> structure,
+                                    const sent_values& sent, buffer values) {
+    return distributed<matrix<T>>::with_sent_values(std::move(structure), sent, std::move(values));
   }
   template <class T>
   static std::shared_ptr<const fetch_plan> find(const distributed<matrix<T>>& of,
@@ -150,14 +167,25 @@ void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask
            const descriptor& desc, exchange scheme) {
   const bool turns = desc.transpose_a;
   check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
-                 turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme,
-                 needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>});
+                 turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme, name_of<S>(),
+                 is_exact<S>, needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>});
   check_mask_of(a.communicator(), a.layout(), mask);
   constexpr bool is_converted = !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> &&
                                 !is_cbsr<X> && !is_matrix<X>;
   if constexpr (is_converted && !is_exact<S>)
     if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
       refuse_conversion(x.columns(), of_tile, name_of<S>());
+}
+
+/// Checks on all ranks, and counts their schemes. Collective.
+template <class S, class TA, class X, class Mask>
+votes agree_on_product(const char* name, const distributed<matrix<TA>>& a, const distributed<X>& x,
+                       const Mask& mask, const descriptor& desc, exchange scheme) {
+  const votes said = {.features = scheme == exchange::features,
+                      .cover = scheme == exchange::cover,
+                      .transposed = desc.transpose_a};
+  return agree(
+      a.communicator(), name, [&] { check<S>(a, x, mask, desc, scheme); }, said);
 }
 
 /// An array of X with the bytes of a row.
@@ -187,17 +215,21 @@ matrix<TA> renumbered(const matrix<TA>& here, const fetch_plan& plan) {
                     : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
 }
 
-/// This rank's product by fetch.
+/// Replaces the numbers of columns in the result of an arg form.
+template <class C, class Number>
+void renumber_indices(C& c, const Number& number) {
+  if constexpr (has_indices<C>)
+    for (int32& k : c.indices.span())
+      if (k >= 0) k = number(k);
+}
+
+/// This rank's product by fetch of these entries, by the kernel that one rank would choose.
 template <class Element, class S, class TA, class X, class Mask>
-mxm_result<Element, S> multiply_fetched(const distributed<matrix<TA>>& a, const fetch_plan& plan,
-                                        const X& x, const Mask& mask, const descriptor& desc) {
-  const matrix<TA> local = renumbered(a.local(), plan);
-  const descriptor of_one = is_cbsr<X> ? desc : access::of_one_rank(a, desc);
-  auto c = mxm_creating<Element>(local, x, S(), local_mask(mask), of_one);
-  if constexpr (has_indices<decltype(c)>)
-    if constexpr (positional<S>)
-      for (int32& k : c.indices.span())
-        if (k >= 0) k = plan.columns[static_cast<std::size_t>(k)];
+mxm_result<Element, S> multiply_fetched(const matrix<TA>& entries, const fetch_plan& plan,
+                                        const X& x, const Mask& mask, const descriptor& of_one) {
+  auto c = mxm_creating<Element>(renumbered(entries, plan), x, S(), local_mask(mask), of_one);
+  if constexpr (positional<S>)
+    renumber_indices(c, [&](index k) { return plan.columns[static_cast<std::size_t>(k)]; });
   return c;
 }
 
@@ -229,8 +261,63 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
     for (std::size_t k = 0; k < arrays.size(); ++k)
       finish_fetch(*plan, moved[k], ranks.rank(), arrays[k].bytes);
     const auto rows = static_cast<index>(plan->columns.size());
-    c = multiply_fetched<Element, S>(a, *plan, carried<X>::operand(x.local(), rows, moved), mask,
-                                     desc);
+    c = multiply_fetched<Element, S>(a.local(), *plan, carried<X>::operand(x.local(), rows, moved),
+                                     mask, is_cbsr<X> ? desc : access::of_one_rank(a, desc));
+  });
+  return c;
+}
+
+/// The product of the entries that stay, with the rows of X that came and the partial rows of C.
+template <class Element, class S, class TA, class TX, class Sums>
+mxm_result<Element, S> join_partial(const distributed<matrix<TA>>& a, const covered<TA>& of,
+                                    const dense<TX>& x, const Sums& partial,
+                                    const descriptor& desc) {
+  using sums = before_finish<S>;
+  using result = mxm_result<Element, S>;
+  constexpr bool is_finished = is_same<sums, S> && is_same<Sums, result>;
+  const descriptor of_one = access::of_one_rank(a, desc);
+  descriptor of_sums = of_one;
+  if (!is_finished) of_sums.fill = {};
+  const cover_plan& plan = *of.plan;
+  auto c = multiply_fetched<void, sums>(of.kept, *plan.fetched, x, no_mask{}, of_sums);
+  add_rows<sums>(c, of.kept.structure(), partial, plan.added, x.columns());
+  if constexpr (is_finished) {
+    return c;
+  } else {
+    const result fill = mxm_creating<Element>(matrix<TA>(1, x.rows()), x, S(), no_mask{}, of_one);
+    return finished_rows<S>(a.local().structure(), c, fill, x.columns());
+  }
+}
+
+/// This rank's product by a cover: rows of X and partial rows of C travel together.
+template <class Element, class S, class TA, class TX>
+mxm_result<Element, S> multiply_by_cover(const distributed<matrix<TA>>& a,
+                                         const distributed<dense<TX>>& x, const descriptor& desc) {
+  using sums = before_finish<S>;
+  const communicator& ranks = a.communicator();
+  const covered<TA>& of = access::cover(a, x.layout(), "mxm");
+  const cover_plan& plan = *of.plan;
+  const row_array rows = carried<dense<TX>>::arrays(x.local())[0];
+  std::array<fetch, 1> moved;
+  mxm_result<void, sums> sent, came;
+  agree(ranks, "mxm", [&] {
+    moved[0] = start_fetch(*plan.fetched, ranks.rank(), rows.data, rows.stride, rows.bytes);
+    descriptor of_sums = desc;
+    of_sums.fill = {};
+    sent = mxm_creating<void>(of.partial, x.local(), sums(), no_mask{}, of_sums);
+    if constexpr (positional<S>)
+      renumber_indices(sent, [&](index k) { return x.layout().row_at(ranks.rank(), k); });
+    make_room(came, static_cast<index>(plan.added.size()), x.columns());
+    add_messages(moved[0].sends, sent, plan.partial_first);
+    add_messages(moved[0].receives, came, plan.added_first);
+  });
+  ranks.exchange(moved[0].sends, moved[0].receives, desc.stream);
+  mxm_result<Element, S> c;
+  agree(ranks, "mxm", [&] {
+    finish_fetch(*plan.fetched, moved[0], ranks.rank(), rows.bytes);
+    const auto count = static_cast<index>(plan.fetched->columns.size());
+    c = join_partial<Element, S>(a, of, carried<dense<TX>>::operand(x.local(), count, moved), came,
+                                 desc);
   });
   return c;
 }
@@ -247,15 +334,6 @@ template <class T>
 void copy_columns(indexed_dense<T>& to, index first, const indexed_dense<T>& part, index count) {
   copy_columns(to.values, first, part.values, count);
   copy_columns(to.indices, first, part.indices, count);
-}
-template <class T>
-void make_room(dense<T>& of, index rows, index columns) {
-  of = dense<T>::uninitialised(rows, columns);
-}
-template <class T>
-void make_room(indexed_dense<T>& of, index rows, index columns) {
-  make_room(of.values, rows, columns);
-  make_room(of.indices, rows, columns);
 }
 
 /// This rank's columns of the product, of the whole A.
@@ -297,6 +375,15 @@ mxm_result<Element, S> multiply_by_features(const distributed<matrix<TA>>& a,
   return c;
 }
 
+template <class Element, class S, class TA, class TX>
+mxm_result<Element, S> multiply_by_rows(const distributed<matrix<TA>>& a,
+                                        const distributed<dense<TX>>& x, const descriptor& desc,
+                                        exchange scheme) {
+  if constexpr (is_exact<S>)  // others were refused
+    if (scheme == exchange::cover) return multiply_by_cover<Element, S>(a, x, desc);
+  return multiply_by_fetch<Element, S>(a, x, no_mask{}, desc);
+}
+
 template <class T>
 distributed<dense<T>> spread(const communicator& ranks, dense<T> local, const layout& rows,
                              index columns, bool by_features) {
@@ -324,9 +411,7 @@ distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
   const exchange scheme = scheme_of<S, Mask>(by_features, desc).scheme;
   const bool is_split = scheme == exchange::features;
   const communicator& ranks = a.communicator();
-  require_one_scheme(ranks, "mxm",
-                     agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); },
-                           {.features = is_split, .transposed = desc.transpose_a}));
+  require_one_scheme(ranks, "mxm", agree_on_product<S>("mxm", a, x, mask, desc, scheme));
   if (desc.transpose_a) return multiply<Element, S>(access::turned(a), x, mask, straight(desc));
   std::optional<distributed<dense<TX>>> turned;
   if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
@@ -338,9 +423,10 @@ distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
       local = multiply_by_fetch<Element, S>(a, from, mask, desc);
     else
       local = multiply_by_features<Element, S>(a, from, desc);
+  } else if (is_split) {
+    local = multiply_by_features<Element, S>(a, from, desc);
   } else {
-    local = is_split ? multiply_by_features<Element, S>(a, from, desc)
-                     : multiply_by_fetch<Element, S>(a, from, mask, desc);
+    local = multiply_by_rows<Element, S>(a, from, desc, scheme);
   }
   auto c = spread(ranks, std::move(local), a.layout(), x.columns(), is_split);
   if (is_split == by_features) return c;
@@ -354,30 +440,44 @@ struct volumes {
   index columns;
   std::size_t x_bytes, c_bytes;  ///< of an element
   bool by_features;              ///< X
-  const fetch_plan* plan;        ///< of fetch
+  const fetch_plan* plan;        ///< of what is fetched; null: nothing
+  const cover_plan* cover;       ///< null: another scheme
+  std::size_t partial_bytes;     ///< of an element of a partial row
 };
-/// Fills in everything but the choice and the local product. Collective.
+/// Fills in everything but the choice and the local product: from the bytes that this rank receives
+/// from each. Collective.
+void add_volumes(const communicator& ranks, const callback<std::vector<int64>>& received,
+                 ranks_explanation& out);
 void add_volumes(const volumes& of, ranks_explanation& out);
+
+/// Bytes of an element of a product.
+template <class S>
+inline constexpr std::size_t bytes_of = sizeof(typename mxm_result<void, S>::value_type) +
+                                        (has_indices<mxm_result<void, S>> ? sizeof(int32) : 0);
 
 template <class S, class TA, class TX, class Mask>
 ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x,
                             const Mask& mask, const descriptor& desc) {
-  using result = mxm_result<void, S>;
   const communicator& ranks = a.communicator();
   const auto choice = scheme_of<S, Mask>(x.is_by_features(), desc);
-  const bool is_split = choice.scheme == exchange::features;
   require_one_scheme(ranks, "explain",
-                     agree(ranks, "explain", [&] { check<S>(a, x, mask, desc, choice.scheme); },
-                           {.features = is_split, .transposed = desc.transpose_a}));
+                     agree_on_product<S>("explain", a, x, mask, desc, choice.scheme));
   if (desc.transpose_a) return explained<S>(access::turned(a), x, mask, straight(desc));
-  if (!is_split) a.prepare(x.layout());
-  const auto plan = access::find(a, x.layout());
+  volumes of{ranks,       a.layout(),         x.layout(), x.columns(), sizeof(TX),
+             bytes_of<S>, x.is_by_features(), nullptr,    nullptr,     bytes_of<before_finish<S>>};
+  std::shared_ptr<const fetch_plan> plan;
   ranks_explanation out;
-  if (is_split) out.bytes_once = access::bytes_of_whole(a);
-  add_volumes({ranks, a.layout(), x.layout(), x.columns(), sizeof(TX),
-               sizeof(typename result::value_type) + (has_indices<result> ? sizeof(int32) : 0),
-               x.is_by_features(), is_split ? nullptr : plan.get()},
-              out);
+  if (choice.scheme == exchange::features) {
+    out.bytes_once = access::bytes_of_whole(a);
+  } else if (choice.scheme == exchange::cover) {
+    of.cover = access::cover(a, x.layout(), "explain").plan.get();
+    of.plan = of.cover->fetched.get();
+  } else {
+    a.prepare(x.layout());
+    plan = access::find(a, x.layout());
+    of.plan = plan.get();
+  }
+  add_volumes(of, out);
   agree(ranks, "explain", [&] {
     out.scheme = choice.scheme;
     out.reason = choice.reason;

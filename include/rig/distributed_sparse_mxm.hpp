@@ -20,22 +20,13 @@ template <class TB>
 matrix<TB> fetch_rows(const fetch_plan& plan, const distributed<matrix<TB>>& b) {
   const communicator& ranks = b.communicator();
   const matrix<TB>& here = b.local();
-  const TB iso = here.iso_value();
-  const plain_iso one =
-      common_iso(ranks, "mxm", here.nnz(), sizeof(TB), here.iso(), static_cast<const void*>(&iso));
-  buffer spread;
-  agree(ranks, "mxm", [&] {
-    if (here.iso() && !one.is_iso) spread = repeated(&iso, sizeof(TB), here.nnz());
-  });
-  const void* const values = here.iso() ? spread.data() : static_cast<const void*>(here.values());
-  sparse_rows rows =
-      fetch_sparse_rows(ranks, "mxm", plan, here.structure(), values, one.is_iso ? 0 : sizeof(TB));
+  const sent_values sent = access::values_to_send(b, "mxm");
+  sparse_rows rows = fetch_sparse_rows(ranks, "mxm", plan, here.structure(), sent.data,
+                                       sent.one.is_iso ? 0 : sizeof(TB));
   std::optional<matrix<TB>> made;
   agree(ranks, "mxm", [&] {
-    TB value;
-    std::memcpy(&value, one.value, sizeof(TB));
-    made.emplace(one.is_iso ? matrix<TB>(std::move(rows.structure), value)
-                            : matrix<TB>(std::move(rows.structure), std::move(rows.values)));
+    made.emplace(
+        access::with_sent_values<TB>(std::move(rows.structure), sent, std::move(rows.values)));
   });
   return *std::move(made);
 }
@@ -49,20 +40,26 @@ auto multiply_here(const matrix<TA>& a, const matrix<TB>& b, const Mask& mask,
     return rig::mxm<Element>(a, b, S(), desc);
 }
 
+/// Checks on all ranks. Collective.
+template <class S, class TA, class TB, class Mask>
+void agree_on_sparse(const char* name, const distributed<matrix<TA>>& a,
+                     const distributed<matrix<TB>>& b, const Mask& mask, const descriptor& desc) {
+  static_assert(!needs_whole_numbers<S>,
+                "a product over ranks with a sparse result reads no positions");
+  const auto check_all = [&] {
+    check<S>(a, b, mask, desc, exchange::fetch);
+    check_fetched(desc, false);
+  };
+  const communicator& ranks = a.communicator();
+  require_one_scheme(ranks, name, agree(ranks, name, check_all, {.transposed = desc.transpose_a}));
+}
+
 template <class Element, class S, class TA, class TB, class Mask>
 auto multiply_sparse(const distributed<matrix<TA>>& a, const distributed<matrix<TB>>& b,
                      const Mask& mask, const descriptor& desc) {
-  static_assert(!needs_whole_numbers<S>,
-                "a product over ranks with a sparse result reads no positions");
   using result = decltype(multiply_here<Element, S>(a.local(), b.local(), mask, desc));
   const communicator& ranks = a.communicator();
-  require_one_scheme(ranks, "mxm",
-                     agree(ranks, "mxm",
-                           [&] {
-                             check_fetched(desc, false);
-                             check<S>(a, b, mask, desc, exchange::fetch);
-                           },
-                           {.transposed = desc.transpose_a}));
+  agree_on_sparse<S>("mxm", a, b, mask, desc);
   const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a) : a;
   auto plan = access::find(left, b.layout());
   const votes said = agree(ranks, "mxm", [] {}, {.lacking = plan == nullptr});
@@ -74,6 +71,30 @@ auto multiply_sparse(const distributed<matrix<TA>>& a, const distributed<matrix<
                                            straight(desc)));
   });
   return distributed<result>::from_rows(ranks, *made, left.layout());
+}
+
+template <class S, class TA, class TB, class Mask>
+ranks_explanation explained_sparse(const distributed<matrix<TA>>& a,
+                                   const distributed<matrix<TB>>& b, const Mask& mask,
+                                   const descriptor& desc) {
+  const communicator& ranks = a.communicator();
+  agree_on_sparse<S>("explain", a, b, mask, desc);
+  const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a) : a;
+  left.prepare(b.layout());
+  const auto plan = access::find(left, b.layout());
+  const matrix<TB>& here = b.local();
+  const TB iso = here.iso_value();
+  const bool is_iso = common_iso(ranks, "explain", here.nnz(), sizeof(TB), here.iso(), &iso).is_iso;
+  std::vector<int64> received =
+      sparse_volumes(ranks, "explain", *plan, here.structure(), is_iso ? 0 : sizeof(TB));
+  ranks_explanation out;
+  add_volumes(
+      ranks, [&] { return std::move(received); }, out);
+  agree(ranks, "explain", [&] {
+    out.reason = "the rows of B that A names";
+    out.kernel = desc.kernel.empty() ? "chosen by each rank" : desc.kernel;
+  });
+  return out;
 }
 
 }  // namespace over_ranks
@@ -98,6 +119,19 @@ auto mxm(const distributed<matrix<TA>>& a, const distributed<matrix<TB>>& b, S,
   static_assert(require_type<S>() && require_semiring<S>());
   return over_ranks::multiply_sparse<Element, S>(a, b, mask_among(option),
                                                  descriptor_among(option, desc));
+}
+
+/// Explains such a product: what moves between which ranks. Builds the plan, and moves the lengths
+/// of the rows of B that A names, but no entries. Collective. Throws as the product.
+/// @code
+/// const auto why = rig::explain(parts_of_A, parts_of_A, rig::plus_times<float>{});
+/// std::printf("rank %d receives most\n", why.largest_receiver);
+/// @endcode
+template <class TA, class TB, class S, option_like Option = descriptor>
+ranks_explanation explain(const distributed<matrix<TA>>& a, const distributed<matrix<TB>>& b, S,
+                          const Option& option = {}, const behind<Option>& desc = {}) {
+  static_assert(require_type<S>() && require_semiring<S>());
+  return over_ranks::explained_sparse<S>(a, b, mask_among(option), descriptor_among(option, desc));
 }
 
 }  // namespace rig

@@ -5,8 +5,8 @@
 #include "distributed/exchange.hpp"
 
 namespace rig::over_ranks {
-delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
-                         std::span<const index> row_of_entry) {
+delivery exchange_counts(const communicator& ranks, const char* name,
+                         const callback<std::vector<std::vector<int64>>>& sent) {
   delivery out;
   const parts counts = {[](int) { return sizeof(int64); }, [](int) { return sizeof(int64); },
                         [&](int rank, unsigned char* to) {
@@ -14,14 +14,22 @@ delivery deliver_to_rows(const communicator& ranks, const char* name, const layo
                           std::memcpy(to, &count, sizeof(count));
                         }};
   const received in = exchange_parts(ranks, name, counts, [&] {
-    out.sent.resize(size(ranks.size()));
-    for (std::size_t p = 0; p < row_of_entry.size(); ++p)
-      out.sent[size(rows.rank_of(row_of_entry[p]))].push_back(static_cast<int64>(p));
+    out.sent = sent();
     out.received = filled<int64>(size(ranks.size()));
   });
   for (int rank = 0; rank < ranks.size(); ++rank)
     std::memcpy(&out.received[size(rank)], in.from(rank), sizeof(int64));
   return out;
+}
+
+delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
+                         std::span<const index> row_of_entry) {
+  return exchange_counts(ranks, name, [&] {
+    std::vector<std::vector<int64>> sent(size(ranks.size()));
+    for (std::size_t p = 0; p < row_of_entry.size(); ++p)
+      sent[size(rows.rank_of(row_of_entry[p]))].push_back(static_cast<int64>(p));
+    return sent;
+  });
 }
 
 buffer deliver(const communicator& ranks, const char* name, const delivery& by,

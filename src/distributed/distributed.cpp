@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "storage/integers.hpp"
-#include "storage/room.hpp"
+#include "distributed/exchange.hpp"
 
 namespace rig {
 namespace over_ranks {
 
 void check_ranks(const char* name, const communicator& ranks, const layout& rows) {
+  constexpr int most = 1 << vote_bits;
+  if (ranks.size() >= most)
+    fail(errc::cannot,
+         {name, ": the communicator has ", ranks.size(), " ranks; use less than ", most});
   if (rows.ranks() != ranks.size())
     fail(errc::shape, {name, ": the layout has ", rows.ranks(), " ranks, the communicator ",
                        ranks.size(), "; make the layout for the communicator's size"});
@@ -49,7 +52,7 @@ void check_product(const product_shape& of) {
     fail(errc::shape,
          {"mxm: A is ", of.rows, "x", of.inner, ", X is ", of.rows_of_x, "x", of.columns,
           "; the first has ", of.inner, " columns, the second ", of.rows_of_x, " rows"});
-  check_enum("mxm", "exchange", of.desc.exchange, exchange::features);
+  check_enum("mxm", "exchange", of.desc.exchange, exchange::cover);
   if (of.desc.transpose_b)
     fail(errc::cannot,
          {"mxm: a product over ranks does not transpose X; distribute its transpose"});
@@ -57,12 +60,15 @@ void check_product(const product_shape& of) {
       of.desc.kernel != "split")
     fail(errc::cannot, {"mxm: kernel '", of.desc.kernel,
                         "' does not run over ranks; name row or split, or none"});
-  if (of.is_masked && of.scheme == exchange::features)
-    fail(errc::cannot, {"mxm: exchange::features takes no mask; use exchange::fetch"});
-  if (of.needs_whole_numbers && of.scheme == exchange::fetch)
-    fail(errc::cannot,
-         {"mxm: exchange::fetch renumbers columns, and this semiring's multiply reads positions; "
-          "use exchange::features, without a mask"});
+  const char* const scheme = exchange_name(of.scheme);
+  if (of.is_masked && of.scheme != exchange::fetch)
+    fail(errc::cannot, {"mxm: exchange::", scheme, " takes no mask; use exchange::fetch"});
+  if (of.needs_whole_numbers && of.scheme != exchange::features)
+    fail(errc::cannot, {"mxm: exchange::", scheme, " renumbers columns, and the multiply of ",
+                        of.semiring, " reads positions; use exchange::features, without a mask"});
+  if (of.scheme == exchange::cover && !of.is_exact)
+    fail(errc::cannot, {"mxm: exchange::cover adds in another order, which changes the bits of ",
+                        of.semiring, "; use exchange::fetch"});
 }
 
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
@@ -110,10 +116,17 @@ void refuse_to_settle(const char* name, const char* semiring, index nodes) {
                      " rounds; a cycle improves them without end; change its weights"});
 }
 
+const char* exchange_name(exchange scheme) {
+  constexpr const char* names[] = {"automatic", "fetch", "features", "cover"};
+  return names[static_cast<std::size_t>(scheme)];
+}
+
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said) {
-  if (said.features != 0 && said.features != ranks.size())
-    fail(errc::cannot, {name, ": ", said.features, " of ", ranks.size(),
-                        " ranks use exchange::features; pass one exchange on all ranks"});
+  for (const auto& [scheme, count] :
+       {std::pair(exchange::features, said.features), {exchange::cover, said.cover}})
+    if (count != 0 && count != ranks.size())
+      fail(errc::cannot, {name, ": ", count, " of ", ranks.size(), " ranks use exchange::",
+                          exchange_name(scheme), "; pass one exchange on all ranks"});
   if (said.transposed != 0 && said.transposed != ranks.size())
     fail(errc::cannot, {name, ": ", said.transposed, " of ", ranks.size(),
                         " ranks transpose A; pass one transpose_a on all ranks"});
@@ -137,6 +150,11 @@ int64 received_bytes(const volumes& of, int from) {
   if (of.plan != nullptr)
     bytes +=
         static_cast<int64>(of.plan->pairs[size(from)].received.size() * of.x_bytes) * of.columns;
+  if (of.cover != nullptr)
+    bytes += static_cast<int64>(
+                 size(of.cover->added_first[size(from) + 1] - of.cover->added_first[size(from)]) *
+                 of.partial_bytes) *
+             of.columns;
   const bool is_split = of.plan == nullptr;
   if (is_split != of.by_features)
     bytes += turned_bytes(of.rows_of_x, of.columns, of.x_bytes, is_split, from, here) +
@@ -146,28 +164,42 @@ int64 received_bytes(const volumes& of, int from) {
 
 }  // namespace
 
-void add_volumes(const volumes& of, ranks_explanation& out) {
-  const int ranks = out.ranks = of.ranks.size();
+void add_volumes(const communicator& ranks, const callback<std::vector<int64>>& received,
+                 ranks_explanation& out) {
+  const int count = out.ranks = ranks.size();
   std::vector<int64> here;
-  agree(of.ranks, "explain", [&] {
-    here = filled<int64>(size(ranks));
-    out.bytes = filled<int64>(size(ranks) * size(ranks));
+  agree(ranks, "explain", [&] {
+    here = received();
+    out.bytes = filled<int64>(size(count) * size(count));
   });
-  for (int from = 0; from < ranks; ++from)
-    if (from != of.ranks.rank()) here[size(from)] = received_bytes(of, from);
-  const std::vector<int64> all = gather_numbers(of.ranks, "explain", here);
+  const std::vector<int64> all = gather_numbers(ranks, "explain", here);
   int64 sum = 0;
-  for (int to = 0; to < ranks; ++to) {
-    int64 received = 0;
-    for (int from = 0; from < ranks; ++from)
-      received += out.bytes[size(from) * size(ranks) + size(to)] =
-          all[size(to) * size(ranks) + size(from)];
-    sum += received;
-    if (received <= out.largest_bytes) continue;
-    out.largest_bytes = received;
+  for (int to = 0; to < count; ++to) {
+    int64 bytes = 0;
+    for (int from = 0; from < count; ++from)
+      bytes += out.bytes[size(from) * size(count) + size(to)] =
+          all[size(to) * size(count) + size(from)];
+    sum += bytes;
+    if (bytes <= out.largest_bytes) continue;
+    out.largest_bytes = bytes;
     out.largest_receiver = to;
   }
-  out.mean_bytes = static_cast<double>(sum) / ranks;
+  out.mean_bytes = static_cast<double>(sum) / count;
+}
+
+void add_volumes(const volumes& of, ranks_explanation& out) {
+  if (of.cover != nullptr) {
+    const int64 row = static_cast<int64>(of.x_bytes) * of.columns;
+    out.bytes_by_fetch = of.ranks.all_reduce(of.cover->named * row, joining::sum);
+  }
+  add_volumes(
+      of.ranks,
+      [&] {
+        std::vector<int64> here = filled<int64>(size(of.ranks.size()));
+        for_others(of.ranks, [&](int from) { here[size(from)] = received_bytes(of, from); });
+        return here;
+      },
+      out);
 }
 
 }  // namespace over_ranks
@@ -175,11 +207,11 @@ void add_volumes(const volumes& of, ranks_explanation& out) {
 std::string ranks_explanation::text() const {
   constexpr int most_columns = 16;
   const auto number = [](auto of) { return std::string(message_piece(of).text()); };
-  std::string out = "mxm over " + number(ranks) +
-                    " ranks: " + (scheme == exchange::features ? "features" : "fetch") + " (" +
-                    reason + "), kernel " + kernel + "\n";
+  std::string out = "mxm over " + number(ranks) + " ranks: " + over_ranks::exchange_name(scheme) +
+                    " (" + reason + "), kernel " + kernel + "\n";
   const int64 moved = std::accumulate(bytes.begin(), bytes.end(), int64{0});
   out += "a product moves " + number(moved) + " bytes";
+  if (scheme == exchange::cover) out += ", and by fetch " + number(bytes_by_fetch);
   if (bytes_once > 0) out += ", and the first one " + number(bytes_once) + " for A";
   if (largest_bytes > 0) {
     const auto percent =

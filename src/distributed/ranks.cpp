@@ -31,13 +31,15 @@ failure told_by(const communicator& ranks, int culprit, const failure* here) {
 }  // namespace
 
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said) {
-  constexpr int bits = 15;  // of each sum, so for less than 2^15 ranks
+  constexpr int bits = vote_bits;
   constexpr int64 each = (int64{1} << bits) - 1;
   const int64 failed = here != nullptr;
-  const int64 sums = ranks.all_reduce(
-      said.lacking | said.features << bits | said.transposed << 2 * bits | failed << 3 * bits,
-      joining::sum);
-  if (sums >> 3 * bits == 0) return {sums & each, sums >> bits & each, sums >> 2 * bits & each};
+  const int64 sums =
+      ranks.all_reduce(said.lacking | said.features << bits | said.cover << 2 * bits |
+                           said.transposed << 3 * bits | failed << 4 * bits,
+                       joining::sum);
+  if (sums >> 4 * bits == 0)
+    return {sums & each, sums >> bits & each, sums >> 2 * bits & each, sums >> 3 * bits & each};
   const auto culprit =
       static_cast<int>(ranks.all_reduce(failed != 0 ? ranks.rank() : ranks.size(), joining::least));
   const failure words = told_by(ranks, culprit, here);
@@ -393,6 +395,7 @@ struct header {
   int32 is_iso = 0, has_entries = 0;
   unsigned char iso[16] = {};
 };
+static_assert(sizeof(header) == plain_iso_bytes);
 
 }  // namespace
 
@@ -422,6 +425,17 @@ buffer repeated(const void* value, std::size_t bytes_each, int64 count) {
   buffer out = buffer::allocate(size(count) * bytes_each);
   for (int64 p = 0; p < count; ++p)
     std::memcpy(out.data<unsigned char>() + size(p) * bytes_each, value, bytes_each);
+  return out;
+}
+
+sent_values values_to_send(const communicator& ranks, const char* name, int64 entries_here,
+                           std::size_t bytes_each, bool is_iso, const void* iso,
+                           const void* values) {
+  sent_values out{common_iso(ranks, name, entries_here, bytes_each, is_iso, iso), {}, values};
+  agree(ranks, name, [&] {
+    if (is_iso && !out.one.is_iso) out.spread = repeated(iso, bytes_each, entries_here);
+  });
+  if (is_iso) out.data = out.spread.data();
   return out;
 }
 

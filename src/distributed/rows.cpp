@@ -28,8 +28,9 @@ quantized with_ranges_of(const quantized& like, index rows, RowOf row_of) {
 namespace over_ranks {
 
 void check_fetched(const descriptor& desc, bool is_cbsr) {
-  if (desc.exchange == exchange::features)
-    fail(errc::cannot, {"mxm: exchange::features takes a dense X; use exchange::fetch"});
+  if (desc.exchange != exchange::automatic && desc.exchange != exchange::fetch)
+    fail(errc::cannot, {"mxm: exchange::", exchange_name(desc.exchange),
+                        " takes a dense X; use exchange::fetch"});
   if (is_cbsr && !desc.kernel.empty())
     fail(errc::cannot, {"mxm: kernel '", desc.kernel,
                         "' is named for a cbsr over ranks, which has one kernel; name none"});

@@ -53,46 +53,82 @@ sparse_rows unpacked(const fetch_plan& plan, const received& in, std::span<const
   return out;
 }
 
+/// The lengths of rows of B: of those here, and on their way of those that the plan names.
+struct row_lengths_of {
+  std::vector<int64> offsets;  ///< of the rows here
+  std::vector<index> lengths;
+  fetch moved;
+
+  const index* finish(const fetch_plan& plan, int rank) {
+    finish_fetch(plan, moved, rank, sizeof(index));
+    return moved.x.data<const index>();
+  }
+};
+
+row_lengths_of exchange_lengths(const communicator& ranks, const char* name, const fetch_plan& plan,
+                                const pattern& rows_here) {
+  row_lengths_of out;
+  agree(ranks, name, [&] {
+    out.offsets = filled<int64>(size(rows_here.rows()) + 1);
+    out.lengths = filled<index>(size(rows_here.rows()));
+    for (index k = 0; k < rows_here.rows(); ++k) {
+      out.offsets[size(k) + 1] = rows_here.offset(k + 1);
+      out.lengths[size(k)] = static_cast<index>(rows_here.offset(k + 1) - rows_here.offset(k));
+    }
+    out.moved = start_fetch(plan, ranks.rank(), out.lengths.data(), sizeof(index), sizeof(index));
+  });
+  ranks.exchange(out.moved.sends, out.moved.receives);
+  return out;
+}
+
 }  // namespace
+
+std::vector<int64> sparse_volumes(const communicator& ranks, const char* name,
+                                  const fetch_plan& plan, const pattern& rows_here,
+                                  std::size_t bytes_each) {
+  row_lengths_of of = exchange_lengths(ranks, name, plan, rows_here);
+  std::vector<int64> out;
+  agree(ranks, name, [&] {
+    const index* const of_rows = of.finish(plan, ranks.rank());
+    const std::vector<std::size_t> entries =
+        entries_of(plan, &fetch_pair::received, [&](index row) { return of_rows[row]; });
+    out = filled<int64>(entries.size());
+    for_others(ranks, [&](int from) {
+      const std::size_t rows = plan.pairs[size(from)].received.size();
+      out[size(from)] = static_cast<int64>(plain_iso_bytes + rows * sizeof(index) +
+                                           entries[size(from)] * (sizeof(index) + bytes_each));
+    });
+  });
+  return out;
+}
 
 sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const fetch_plan& plan,
                               const pattern& rows_here, const void* values,
                               std::size_t bytes_each) {
-  std::vector<index> lengths;
-  std::vector<int64> here, fetched;  // offsets
-  fetch of;
-  agree(ranks, name, [&] {
-    here = filled<int64>(size(rows_here.rows()) + 1);
-    lengths = filled<index>(size(rows_here.rows()));
-    for (index k = 0; k < rows_here.rows(); ++k) {
-      here[size(k) + 1] = rows_here.offset(k + 1);
-      lengths[size(k)] = static_cast<index>(here[size(k) + 1] - here[size(k)]);
-    }
-    of = start_fetch(plan, ranks.rank(), lengths.data(), sizeof(index), sizeof(index));
-  });
-  ranks.exchange(of.sends, of.receives);
+  row_lengths_of of = exchange_lengths(ranks, name, plan, rows_here);
+  std::vector<int64> fetched;  // offsets
 
   // A message has the columns of all its rows, then their values.
   const std::size_t entry_bytes = sizeof(index) + bytes_each;
   std::vector<std::size_t> sent, received_entries;
   const auto* const from_values = static_cast<const unsigned char*>(values);
-  const parts entries = {[&](int rank) { return sent[size(rank)] * entry_bytes; },
-                         [&](int rank) { return received_entries[size(rank)] * entry_bytes; },
-                         [&](int rank, unsigned char* to) {
-                           const std::vector<index>& rows = plan.pairs[size(rank)].sent;
-                           for_rows(rows, here.data(), [&](std::size_t first, std::size_t count) {
-                             append(to, rows_here.column_indices() + first, count * sizeof(index));
-                           });
-                           for_rows(rows, here.data(), [&](std::size_t first, std::size_t count) {
-                             append(to, from_values + first * bytes_each, count * bytes_each);
-                           });
-                         }};
+  const parts entries = {
+      [&](int rank) { return sent[size(rank)] * entry_bytes; },
+      [&](int rank) { return received_entries[size(rank)] * entry_bytes; },
+      [&](int rank, unsigned char* to) {
+        const std::vector<index>& rows = plan.pairs[size(rank)].sent;
+        for_rows(rows, of.offsets.data(), [&](std::size_t first, std::size_t count) {
+          append(to, rows_here.column_indices() + first, count * sizeof(index));
+        });
+        for_rows(rows, of.offsets.data(), [&](std::size_t first, std::size_t count) {
+          append(to, from_values + first * bytes_each, count * bytes_each);
+        });
+      }};
   const received in = exchange_parts(ranks, name, entries, [&] {
-    finish_fetch(plan, of, ranks.rank(), sizeof(index));
+    const index* const of_rows = of.finish(plan, ranks.rank());
     fetched = filled<int64>(plan.columns.size() + 1);
-    const index* const of_rows = of.x.data<const index>();
     for (std::size_t k = 0; k < plan.columns.size(); ++k) fetched[k + 1] = fetched[k] + of_rows[k];
-    sent = entries_of(plan, &fetch_pair::sent, [&](index row) { return lengths[size(row)]; });
+    sent = entries_of(plan, &fetch_pair::sent, [&](index row) { return of.lengths[size(row)]; });
     received_entries =
         entries_of(plan, &fetch_pair::received, [&](index row) { return of_rows[row]; });
   });

@@ -209,8 +209,9 @@ const section sections[] = {
      each<beside_graphblas>},
     {"ranks",
      "What a product over ranks moves",
-     "The rows of X that `exchange::fetch` moves, over those that an all-gather moves; in brackets "
-     "the most that a rank receives over the mean. Counted from the plans of all ranks, one after "
+     "The rows of X that `exchange::fetch` moves, or the rows of X and C that `exchange::cover` "
+     "moves, over those that an all-gather moves; in brackets the most that a rank receives over "
+     "the mean. Counted from the plans of all ranks, one after "
      "the other; no machine with so many ranks has run them.",
      {"graph", "layout", "4 ranks", "16", "64", "256", "1024"},
      2,

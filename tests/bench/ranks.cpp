@@ -37,17 +37,20 @@ row line_of(const std::string& name, const rig::matrix<float>& a, int ranks) {
 
 void add_volumes(const std::string& name, const rig::matrix<float>& a, int ranks, record& out) {
   const std::pair<const char*, rig::layout> layouts[] = {
-      {"fetch, even rows", even_rows(a.rows(), ranks)},
-      {"fetch, by entries", rig::layout::by_entries(a.structure(), ranks)}};
-  for (const auto& [operation, rows] : layouts) {
-    const ranks::volumes moved = ranks::volumes_of(a, rows);
-    row line = line_of(name, a, ranks);
-    line.operation = operation;
-    line.ms = moved.plan_seconds * 1e3;
-    line.moved_share = moved.share;
-    line.balance = moved.balance;
-    out.add(line);
-  }
+      {"even rows", even_rows(a.rows(), ranks)},
+      {"by entries", rig::layout::by_entries(a.structure(), ranks)}};
+  const std::pair<const char*, rig::exchange> schemes[] = {{"fetch, ", rig::exchange::fetch},
+                                                           {"cover, ", rig::exchange::cover}};
+  for (const auto& [scheme, by] : schemes)
+    for (const auto& [of_rows, rows] : layouts) {
+      const ranks::volumes moved = ranks::volumes_of(a, rows, by);
+      row line = line_of(name, a, ranks);
+      line.operation = std::string(scheme) + of_rows;
+      line.ms = moved.plan_seconds * 1e3;
+      line.moved_share = moved.share;
+      line.balance = moved.balance;
+      out.add(line);
+    }
 }
 
 /// The time of a plan over that of the local product that it serves, on the first of some ranks.

@@ -2,6 +2,7 @@
 
 // One rank's share of the tests of products over ranks; threads and MPI run the same.
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,19 @@ inline rig::layout layout_of(const rig::pattern& rows, int ranks, int kind, unsi
   std::vector<int> rank_of_row;
   for (rig::index i = 0; i < rows.rows(); ++i) rank_of_row.push_back(bits.below(ranks));
   return rig::layout::by_partition(rank_of_row, ranks);
+}
+
+/// Runs work(ranks, layout) for 1 … 7 ranks and both kinds of layout of some rows.
+template <class Work>
+void for_ranks(const rig::pattern& rows, const Work& work) {
+  for (int size = 1; size <= 7; ++size)
+    for (const int kind : {0, 1})
+      run_all(size,
+              [&](const rig::communicator& here) { work(here, layout_of(rows, size, kind, 40)); });
+}
+
+inline void require(bool holds, const std::string& words) {
+  if (!holds) throw std::runtime_error(words);
 }
 
 /// A product of one rank, and what this rank of many finds wrong with its own. `rows` and `inner`

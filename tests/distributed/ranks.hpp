@@ -41,7 +41,7 @@ void run_all(int size, const Work& work) {
 template <class T>
 bool same_bits(const rig::dense<T>& x, const rig::dense<T>& y) {
   if (x.rows() != y.rows() || x.columns() != y.columns()) return false;
-  for (rig::index i = 0; i < x.rows(); ++i)
+  for (rig::index i = 0; i < x.rows() && x.columns() > 0; ++i)
     if (__builtin_memcmp(x.row(i).data(), y.row(i).data(), x.row(i).size_bytes()) != 0)
       return false;
   return true;

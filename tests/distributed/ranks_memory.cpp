@@ -115,6 +115,10 @@ TEST_CASE("each allocation of one rank") {
        [](const auto&, const operands& of) {
          rig::mxm(of.a, of.x, sums(), {.exchange = rig::exchange::features});
        }},
+      {"cover",
+       [](const auto&, const operands& of) {
+         rig::mxm(of.a, of.x, rig::max_second<float>(), {.exchange = rig::exchange::cover});
+       }},
       {"prepare", [](const auto&, const operands& of) { of.a.prepare(of.rows); }},
       {"gather",
        [](const auto&, const operands& of) {
@@ -140,6 +144,8 @@ TEST_CASE("each allocation of one rank") {
       {"pagerank",
        [](const auto&, const operands& of) { rig::pagerank(of.a, {.most_iterations = 2}); }},
       {"explain", [](const auto&, const operands& of) { rig::explain(of.a, of.x, sums()); }},
+      {"explain sparse",
+       [](const auto&, const operands& of) { rig::explain(of.a, of.ones, sums()); }},
   };
   for (const auto& [name, work] : calls) {
     CAPTURE(std::string(name));

@@ -16,23 +16,7 @@ using rig::index;
 using rig::matrix;
 using rig::quantized;
 
-void require(bool holds, const std::string& words) {
-  if (!holds) throw std::runtime_error(words);
-}
-
 const rig::descriptor one_thread = {.threads = 1}, turned = {.transpose_a = true, .threads = 1};
-
-/// Runs work(ranks, rows, part of A, part of X) for 1 … 7 ranks and both kinds of layout.
-template <class TA, class Work>
-void for_ranks(const matrix<TA>& a, const dense<float>& x, const Work& work) {
-  for (int size = 1; size <= 7; ++size)
-    for (const int kind : {0, 1})
-      run_all(size, [&](const rig::communicator& here) {
-        const auto rows = layout_of(a.structure(), size, kind, 70);
-        work(here, rows, distributed<matrix<TA>>::from_whole(here, a, rows),
-             distributed<dense<float>>::from_whole(here, x, rows));
-      });
-}
 
 template <class S>
 void compare_maxk(const matrix<float>& a, index columns, int k) {
@@ -40,7 +24,9 @@ void compare_maxk(const matrix<float>& a, index columns, int k) {
   const auto whole = rig::maxk(x, k);
   const auto straight = rig::mxm(a, whole, S(), one_thread),
              transposed = rig::mxm(a, whole, S(), turned);
-  for_ranks(a, x, [&](const auto& here, const auto& rows, const auto& part, const auto& part_of_x) {
+  for_ranks(a.structure(), [&](const auto& here, const auto& rows) {
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto part_of_x = distributed<dense<float>>::from_whole(here, x, rows);
     const auto mine =
         distributed<cbsr<float>>::from_rows(here, rig::maxk(part_of_x.local(), k), rows);
     const std::string words = words_of(S::name, here.size(), k, columns);
@@ -65,7 +51,8 @@ void compare_codes(const matrix<float>& a, index columns, rig::ranges over) {
   const auto whole = quantized::from(x, over);
   const auto straight = rig::mxm(a, whole, S(), one_thread),
              transposed = rig::mxm(a, whole, S(), turned);
-  for_ranks(a, x, [&](const auto& here, const auto& rows, const auto& part, const auto&) {
+  for_ranks(a.structure(), [&](const auto& here, const auto& rows) {
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
     const auto mine = distributed<quantized>::from_whole(here, whole, rows);
     const std::string words = words_of(S::name, here.size(), int(over), columns);
     require(same_bits(rig::mxm(part, mine, S(), one_thread).gather(), straight), words);

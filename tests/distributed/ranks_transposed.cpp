@@ -18,19 +18,6 @@ using rig::matrix;
 const rig::descriptor one_thread = {.threads = 1};
 const rig::descriptor turned = {.transpose_a = true, .threads = 1};
 
-void require(bool holds, const std::string& words) {
-  if (!holds) throw std::runtime_error(words);
-}
-
-/// Runs work(ranks, layout) for 1 … 7 ranks and both kinds of layout of a square matrix.
-template <class Work>
-void for_ranks(const rig::pattern& rows, const Work& work) {
-  for (int size = 1; size <= 7; ++size)
-    for (const int kind : {0, 1})
-      run_all(size,
-              [&](const rig::communicator& here) { work(here, layout_of(rows, size, kind, 40)); });
-}
-
 template <class S, class TA, class TX>
 void compare_turned(const matrix<TA>& a, index features) {
   const auto x = random_dense<TX>(a.rows(), features, 41);

@@ -43,6 +43,7 @@ int64 rows_needed(const matrix<float>& a, const rig::layout& rows, int from, int
 }
 
 /// What each rank finds: explain's bytes are those that a product sends.
+template <class S = sums>
 void compare_volumes(const matrix<float>& a, int size, int kind, index features, rig::exchange by,
                      bool from_features) {
   const auto rows = layout_of(a.structure(), size, kind, 20);
@@ -56,11 +57,11 @@ void compare_volumes(const matrix<float>& a, int size, int kind, index features,
     const auto x = random_dense<float>(a.columns(), features, 21);
     auto of_x = distributed<dense<float>>::from_whole(here, x, rows);
     if (from_features) of_x = of_x.by_features();
-    const auto of_this = rig::explain(part, of_x, sums(), {.exchange = by});
+    const auto of_this = rig::explain(part, of_x, S(), {.exchange = by});
     if (here.rank() == 0) why = of_this;
     part.prepare(rows, {.exchange = by});
     state->sent.assign(static_cast<std::size_t>(size), 0);
-    rig::mxm(part, of_x, sums(), {.exchange = by});
+    rig::mxm(part, of_x, S(), {.exchange = by});
     sent[static_cast<std::size_t>(here.rank())] = state->sent;
   });
   REQUIRE(why.bytes.size() == static_cast<std::size_t>(size * size));
@@ -91,7 +92,44 @@ TEST_CASE("volumes by pair") {
         for (const bool from_features : {false, true}) {
           compare_volumes(a, size, kind, features, rig::exchange::fetch, from_features);
           compare_volumes(a, size, kind, features, rig::exchange::features, from_features);
+          compare_volumes<rig::max_second<float>>(a, size, kind, features, rig::exchange::cover,
+                                                  from_features);
         }
+}
+
+/// The same for two sparse matrices.
+template <class TB>
+void compare_sparse_volumes(const matrix<float>& a, const matrix<TB>& b, int size, int kind,
+                            const rig::descriptor& desc = {}) {
+  const auto rows = layout_of(a.structure(), size, kind, 23);
+  rig::ranks_explanation why;
+  std::vector<std::vector<int64>> sent(static_cast<std::size_t>(size));
+  run_all(size, [&](const rig::communicator& inner) {
+    const auto state = std::make_shared<counting>(
+        counting{inner, std::vector<int64>(static_cast<std::size_t>(size), 0)});
+    const rig::communicator here(inner.rank(), size, counted, state);
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto of_b = distributed<matrix<TB>>::from_whole(here, b, rows);
+    const auto of_this = rig::explain(part, of_b, sums(), desc);
+    if (here.rank() == 0) why = of_this;
+    state->sent.assign(static_cast<std::size_t>(size), 0);
+    rig::mxm(part, of_b, sums(), desc);
+    sent[static_cast<std::size_t>(here.rank())] = state->sent;
+  });
+  for (int from = 0; from < size; ++from)
+    for (int to = 0; to < size; ++to)
+      CHECK(why.bytes[static_cast<std::size_t>(from * size + to)] ==
+            sent[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)]);
+}
+
+TEST_CASE("volumes of sparse products") {
+  const auto a = rig::generate::rmat(7, 8);
+  for (const int size : {1, 2, 5, 7})
+    for (const int kind : {0, 1}) {
+      compare_sparse_volumes(a, random_matrix<float>(a.rows(), 40, 3, 24), size, kind);
+      compare_sparse_volumes(a, a.with_value(1.0f), size, kind, {.transpose_a = true});
+      compare_sparse_volumes(a, random_matrix<double>(a.rows(), 9, 3, 25), size, kind);
+    }
 }
 
 TEST_CASE("chained products by features move nothing") {

@@ -10,6 +10,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rig/buffer.hpp"
@@ -35,8 +36,12 @@ struct access;
 struct votes {
   int64 lacking = 0;     ///< this rank lacks the plan
   int64 features = 0;    ///< this rank exchanges by `exchange::features`
+  int64 cover = 0;       ///< by `exchange::cover`
   int64 transposed = 0;  ///< this rank transposes A
 };
+
+/// Of each sum of votes, so ranks are less than 2 to this power.
+inline constexpr int vote_bits = 12;
 
 /// Why a rank cannot go on. It allocates nothing, because memory may have run out.
 struct failure {
@@ -98,6 +103,7 @@ void check_ranks(const char* name, const communicator& ranks, const layout& rows
 /// Throws if a part does not fit its layout.
 void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
                 place where);
+const char* exchange_name(exchange scheme);
 /// Throws on all ranks unless all exchange alike, and transpose A or do not.
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
 /// Throws on all ranks unless all have one layout. Collective.
@@ -153,6 +159,12 @@ struct sparse_rows {
 sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const fetch_plan& plan,
                               const pattern& rows_here, const void* values, std::size_t bytes_each);
 
+/// Bytes that this rank receives from each other one in a product with such a B, the report of iso
+/// values and the lengths of rows among them. Moves the lengths. Collective.
+std::vector<int64> sparse_volumes(const communicator& ranks, const char* name,
+                                  const fetch_plan& plan, const pattern& rows_here,
+                                  std::size_t bytes_each);
+
 /// The columns of X of rank `rank` begin here, if X is distributed by features.
 index first_feature(index columns, int rank, int ranks);
 
@@ -181,10 +193,22 @@ struct plain_iso {
   bool is_iso;
   unsigned char value[16];
 };
+inline constexpr std::size_t plain_iso_bytes = 24;  ///< that each rank sends to each
 plain_iso common_iso(const communicator& ranks, const char* name, int64 entries_here,
                      std::size_t bytes_each, bool is_iso, const void* value);
 /// One value, `count` times.
 buffer repeated(const void* value, std::size_t bytes_each, int64 count);
+/// Values on their way to other ranks, unless all ranks have one. `data` reads the matrix's values,
+/// or `spread`, which a rank has that is iso beside others.
+struct sent_values {
+  plain_iso one;
+  buffer spread;
+  const void* data;
+};
+/// Collective. `iso` and `values` are the matrix's.
+sent_values values_to_send(const communicator& ranks, const char* name, int64 entries_here,
+                           std::size_t bytes_each, bool is_iso, const void* iso,
+                           const void* values);
 
 /// The values of a matrix without their type; of an iso matrix one value.
 struct plain_values {
@@ -201,6 +225,9 @@ struct delivery {
   std::vector<std::vector<int64>> sent;  ///< by rank, ascending numbers of entries
   std::vector<int64> received;           ///< by rank, how many entries come from there
 };
+/// Completes the entries that `sent` returns, by rank. Collective.
+delivery exchange_counts(const communicator& ranks, const char* name,
+                         const callback<std::vector<std::vector<int64>>>& sent);
 /// Entries go to the ranks that have their rows. Collective.
 delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
                          std::span<const index> row_of_entry);
@@ -224,6 +251,26 @@ std::shared_ptr<const turn_plan> make_turn_plan(const communicator& ranks, const
 /// The values of the transpose. Collective.
 buffer turn_values(const communicator& ranks, const char* name, const turn_plan& plan,
                    const void* values, std::size_t bytes_each);
+
+/// Which rows of X go where, and which rows of C come in parts. An entry of A is multiplied on the
+/// rank that has its row of C, or on the one that has its row of X.
+struct cover_plan {
+  layout of_x;
+  std::shared_ptr<const fetch_plan> fetched;  ///< of the entries that stay
+  std::vector<int64> kept;                    ///< the numbers of these entries, ascending
+  delivery by;                                ///< of the other entries
+  /// Rows of C in part, of entries that came, for rank 0 first; columns are rows of X here.
+  std::shared_ptr<const pattern> partial;
+  std::vector<index> partial_first;  ///< the first row for each rank
+  std::vector<index> added;          ///< rows of C here that partial rows of other ranks belong to
+  std::vector<index> added_first;    ///< the first from each rank
+  int64 named = 0;                   ///< rows of X of other ranks that `fetch` would move here
+
+  explicit cover_plan(layout rows) : of_x(std::move(rows)) {}
+  std::size_t bytes() const;
+};
+std::shared_ptr<const cover_plan> make_cover_plan(const communicator& ranks, const char* name,
+                                                  const pattern& rows_here, const layout& of_x);
 
 /// The layout by entries of a matrix whose row i has the sum of lengths[i] over ranks. Collective.
 layout layout_by_lengths(const communicator& ranks, const char* name,
