@@ -13,7 +13,7 @@ namespace rig::on_cpu {
 namespace {
 
 /// Rows and columns of C whose sums stay in registers.
-constexpr int tile_rows = 4, tile_columns = 32;
+constexpr int block_rows = 4, block_columns = 32;
 
 /// Some rows of C = Z · W. `tail` holds W's last columns, padded with zeros to a whole tile.
 struct dense_rows {
@@ -25,37 +25,37 @@ struct dense_rows {
 /// A tile of C from column j on: W has `stride` floats from a row to the next there.
 [[gnu::always_inline]] inline void multiply_tile(const dense_rows& of, int64 i, index j,
                                                  const float* w, int64 stride) {
-  float sum[tile_rows][tile_columns] = {};
-  const auto rows = static_cast<int>(std::min<int64>(tile_rows, of.last - i));
-  const index columns = std::min(tile_columns, of.w.columns - j);
+  float sum[block_rows][block_columns] = {};
+  const auto rows = static_cast<int>(std::min<int64>(block_rows, of.last - i));
+  const index columns = std::min(block_columns, of.w.columns - j);
   // Rows beyond the last one repeat it, and are not stored.
-  const float* z[tile_rows];
-  for (int r = 0; r < tile_rows; ++r)
+  const float* z[block_rows];
+  for (int r = 0; r < block_rows; ++r)
     z[r] = static_cast<const float*>(of.z.data) + (i + std::min(r, rows - 1)) * of.z.stride;
   for (index k = 0; k < of.w.rows; ++k)
-    for (int r = 0; r < tile_rows; ++r)
+    for (int r = 0; r < block_rows; ++r)
 #pragma omp simd
-      for (int v = 0; v < tile_columns; ++v) sum[r][v] += z[r][k] * w[k * stride + v];
+      for (int v = 0; v < block_columns; ++v) sum[r][v] += z[r][k] * w[k * stride + v];
   for (int r = 0; r < rows; ++r)
     std::copy_n(sum[r], columns, static_cast<float*>(of.c.data) + (i + r) * of.c.stride + j);
 }
 
 [[gnu::always_inline]] inline void multiply_rows(const dense_rows& of) {
-  const index whole = of.w.columns - of.w.columns % tile_columns;
-  for (int64 i = of.first; i < of.last; i += tile_rows) {
-    for (index j = 0; j < whole; j += tile_columns)
+  const index whole = of.w.columns - of.w.columns % block_columns;
+  for (int64 i = of.first; i < of.last; i += block_rows) {
+    for (index j = 0; j < whole; j += block_columns)
       multiply_tile(of, i, j, static_cast<const float*>(of.w.data) + j, of.w.stride);
-    if (whole < of.w.columns) multiply_tile(of, i, whole, of.tail, tile_columns);
+    if (whole < of.w.columns) multiply_tile(of, i, whole, of.tail, block_columns);
   }
 }
 
 /// The last columns of W, padded with zeros to a whole tile.
 std::vector<float> tail_of(const dense_operand& w) {
-  const index columns = w.columns % tile_columns, first = w.columns - columns;
-  std::vector<float> out(columns == 0 ? 0 : static_cast<std::size_t>(w.rows) * tile_columns);
+  const index columns = w.columns % block_columns, first = w.columns - columns;
+  std::vector<float> out(columns == 0 ? 0 : static_cast<std::size_t>(w.rows) * block_columns);
   for (index k = 0; columns > 0 && k < w.rows; ++k)
     std::copy_n(static_cast<const float*>(w.data) + k * w.stride + first, columns,
-                out.data() + int64{k} * tile_columns);
+                out.data() + int64{k} * block_columns);
   return out;
 }
 

@@ -14,25 +14,27 @@ namespace rig {
 
 /// How `betweenness` divides its work.
 struct betweenness_options {
-  /// Sources that are searched at once. Memory grows with it: three arrays of batch × n numbers,
-  /// and six on a device.
+  /// Sources between two calls of `progress`. Where dense products search them at once, memory
+  /// grows with it: six arrays of batch × n numbers.
   int64 batch = 32;
   /// Called after each batch with the number of sources that are done.
   std::function<void(int64)> progress = {};
 };
 
-/// How many shortest paths from some sources lead through each node: batched Brandes.
+/// How many shortest paths from some sources lead through each node, by Brandes' algorithm.
 ///
 ///   c(v) = Σ_s Σ_t (paths from s to t through v) / (paths from s to t),  s ≠ v ≠ t
 ///
 /// Their length is in arcs. If A is symmetric, c counts each undirected path from both ends, and
 /// half of it is the usual measure. Shapes: A n×n, its values are not read; the result n×1, where
-/// the graph lies. Deterministic; another batch may round sums in another way. The descriptor's
-/// threads and stream go to the operations, its kernel to the products. Places: all. Paths are
-/// counted as doubles: if more than 10^308 end in a node, c is NaN at most nodes. Cost: O(nnz + n)
-/// per source, and the transpose, which A keeps; on a device up to 32 times as much where nodes
-/// have four arcs or more. Throws error: shape, range, cannot, unknown_kernel, out_of_memory.
-/// Source: Brandes, 2001; Buluç & Gilbert, 2011.
+/// the graph lies. Deterministic; another batch may round sums in another way. Each source is
+/// searched by `bfs`, and the numbers of paths are summed level by level; on a device, where nodes
+/// have four arcs or more, by dense products of a batch of sources, unless there are more than 32
+/// levels. The descriptor's threads and stream go to the operations, its kernel to the search or to
+/// those products. Places: all. Paths are counted as doubles: if more than 10^308 end in a node, c
+/// is NaN at most nodes. Cost: O(nnz + n) per source, and the transpose, which A keeps; by dense
+/// products up to 32 times as much. Throws error: shape, range, cannot, unknown_kernel,
+/// out_of_memory. Source: Brandes, 2001; Buluç & Gilbert, 2011.
 /// @code
 /// const auto through = rig::betweenness(A, std::vector{0, 1});
 /// std::printf("node 2: %g paths\n", through(2, 0));
