@@ -180,7 +180,8 @@ choice pick(problem& p) {
 
 choice choose(problem& p) {
   const choice made = pick(p);
-  if (is_traced(trace::choice)) trace_choice(p, made);
+  if (is_traced(trace::choice)) [[unlikely]]
+    trace_choice(p, made);
   return made;
 }
 

@@ -38,12 +38,14 @@ class timed_call {
   timed_call() = default;
   timed_call(const timed_call&) = delete;
   ~timed_call() {
-    if (call_ != nullptr) finish();
+    if (call_ != nullptr) [[unlikely]]
+      finish();
   }
   /// `words` describes the call when it has ended, and `bytes` is its predicted traffic, or 0.
   template <class Words, class Bytes = double (*)()>
   void begin(place where, bool is_captured, const Words& words, const Bytes& bytes = no_traffic) {
-    if (is_traced(trace::profile)) start(where, is_captured, words, bytes);
+    if (is_traced(trace::profile)) [[unlikely]]
+      start(where, is_captured, words, bytes);
   }
 
  private:
