@@ -9,7 +9,7 @@ SHELL := /bin/bash
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
 bench_packages := $(build_packages) libgraphblas-dev
 python_packages := python3-venv python3-dev
-test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-dev libmpich-dev pkg-config dpkg-dev file zsh fish \
+test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen python3-matplotlib libopenmpi-dev libmpich-dev pkg-config dpkg-dev file zsh fish \
   $(python_packages)
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
@@ -21,7 +21,7 @@ cora := $(wildcard $(data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 labelled := $(if $(cora),$(data)/cora --normalize-features,reddit-like:1000)
 
-.PHONY: build check demo test test-gpu test-gpu-sanitize test-fuzz wheel package bench docs lint format format-check
+.PHONY: build check demo test test-gpu test-gpu-sanitize test-fuzz wheel package bench docs pages lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -114,6 +114,12 @@ docs:
 	.ci/packages doxygen
 	docs/site/make.sh build/docs
 	@echo "The site is build/docs/html/index.html"
+
+# The pages that show records, and their plots.
+pages:
+	.ci/packages python3-matplotlib
+	/usr/bin/python3 docs/site/pages.py performance docs/records/*.json --plots docs/plots > docs/performance.md
+	/usr/bin/python3 docs/site/pages.py accuracy docs/records/accuracy/*.jsonl --plots docs/plots > docs/accuracy.md
 
 # Host code of the library, without what is configured from builtin.cpp.in: all of it says the same. Files of a
 # room are read together, as they are compiled. clang has no omp.h of its own, so g++'s folder comes last on the path.

@@ -52,7 +52,7 @@ void check_profiles(const json& profiles) {
 /// Runs the suite in a place; one file fails, and the others are measured. On a GPU a peer may be
 /// wrong or absent too, which is no fault of rig's.
 void check_run(bool on_cpu) {
-  const scratch record("record.json"), plot("record.svg");
+  const scratch record("record.json");
   const outcome result = run_built("bench collection " RIG_SOURCE_DIR
                                    "/tests/bench/matrices --features 512,3,1 "
                                    "--threads 2 --repeat 1 --record " +
@@ -83,9 +83,6 @@ void check_run(bool on_cpu) {
       const std::string text = version;
       CHECK(std::count(text.begin(), text.end(), '.') == 2);
     }
-  std::ostringstream drawn;
-  drawn << std::ifstream(plot.path).rdbuf();
-  CHECK(drawn.str().find("Performance profile over 6 matrices") != std::string::npos);
 }
 
 }  // namespace
@@ -96,7 +93,7 @@ TEST_CASE("a folder with a broken file: the others are measured, and the status 
 }
 
 TEST_CASE("a folder whose files all serve: status 0") {
-  const scratch record("record.json"), plot("record.svg");
+  const scratch record("record.json");
   const outcome result = run_built("bench collection " RIG_SOURCE_DIR
                                    "/tests/bench/matrices --graphs csr.npz --cpu "
                                    "--features 2 --threads 1 --repeat 1 --record " +

@@ -6,7 +6,7 @@
 #   sampled    inference by sampled kernels of trained models
 # The environment may name GRAPHS, MODELS, SEEDS, KEPT (the k of MaxK) and WIDTHS (sample sizes), and the number of
 # JOBS at once (1). NAME:raw is the data set NAME with its features as they are.
-# `gnn_accuracy` makes docs/accuracy.md of the lines.
+# docs/site/pages.py makes docs/accuracy.md of the lines.
 set -eu
 if [ $# -lt 3 ]; then
   echo "usage: study.sh models|maxk|sampled BUILD DATA [options of the programs]" >&2

@@ -125,7 +125,7 @@ class record {
 
   /// The record as JSON.
   std::string text() const;
-  /// Writes the record where the options say, and the plot of a collection beside it.
+  /// Writes the record where the options say.
   void save() const;
 
  private:
@@ -181,26 +181,6 @@ std::vector<std::string> data_sets();
 
 /// The graph of the data set with this name, or else a generated one.
 rig::matrix<float> graph_of(const std::string& name);
-
-/// Whether no generator makes the graph of this name; karate, which is both, is real.
-bool is_real(const std::string& name);
-
-struct plot {
-  std::string name;
-  std::string alternative;  ///< the plot in words
-  std::string svg;
-  std::vector<std::string> losses;  ///< the graphs and F where a peer is faster
-};
-
-/// The plots that the rows of a record allow. The same record gives the same bytes.
-std::vector<plot> plots_of(const nlohmann::json& record);
-
-/// Writes a plot into a folder beside the page; returns its address on the page.
-std::string write_plot(const plot& one, const std::string& folder);
-
-/// The page of docs/performance.md from records (paths of JSON files): machines, graphs, plots,
-/// losses, commands. Writes its plots into the folder `plots` beside the page.
-std::string performance(std::span<const std::string> records, const std::string& plots);
 
 /// The numbers of threads and rounds, or their defaults.
 int threads_of(const options& given);

@@ -73,9 +73,6 @@ std::vector<profile> profiles_of(const nlohmann::json& rows);
 /// The same as a table.
 nlohmann::json table_of(std::span<const profile> profiles);
 
-/// The profiles as curves, if the record has any.
-std::optional<plot> profile_plot(const nlohmann::json& record);
-
 /// Runs suite collection: on the GPU, or else on the CPU.
 void collection(const options& given, record& out);
 

@@ -113,12 +113,6 @@ rig::matrix<float> graph_of(const std::string& name) {
   return file.empty() ? rig::generate::from_text(name) : rig::read_matrix<float>(file);
 }
 
-bool is_real(const std::string& name) {
-  const auto all = rig::generate::named_graphs();
-  return name.find(':') == std::string::npos && name.find('%') == std::string::npos &&
-         std::none_of(all.begin(), all.end(), [&](const auto& of) { return name == of.name; });
-}
-
 void graphs(const options& given, record& out) {
   int off = 0;
   const auto all = rig::generate::named_graphs();

@@ -1,4 +1,4 @@
-// The benchmark program: measures rig and its peers in one run, and turns the records into a page.
+// The benchmark program: measures rig and its peers in one run.
 
 #include <omp.h>
 
@@ -121,16 +121,14 @@ int run_suite(const std::string& name, const options& given) {
 /// What the command line says, as it is written.
 struct command_line {
   options given;
-  std::string name, graphs, features, plots, child;
-  std::vector<std::string> records;
+  std::string name, graphs, features, child;
+  std::vector<std::string> more;  ///< the folder of a collection
   po::variables_map seen;
 };
 
 po::options_description shown_options(command_line& line) {
-  po::options_description shown(
-      "bench SUITE [options], bench collection FOLDER [options], bench performance RECORD…: "
-      "options",
-      100);
+  po::options_description shown("bench SUITE [options], bench collection FOLDER [options]: options",
+                                100);
   auto add = shown.add_options();
   add("graphs", po::value(&line.graphs),
       "graphs, data sets, or files of a collection, separated by commas");
@@ -145,11 +143,9 @@ po::options_description shown_options(command_line& line) {
   add("all", "the graphs that need gigabytes too");
   add("cpu", "collection: on the CPU, even if there is a GPU");
   add("record", po::value(&line.given.record),
-      "write the record here; collection: collection.json, and its plot beside it");
+      "write the record here (collection: collection.json)");
   add("commit", po::value(&line.given.commit),
       "what the record calls the sources, where the program was built elsewhere");
-  add("plots", po::value(&line.plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
-      "performance: the folder of plots, beside the page");
   add("list", "list suites and graphs");
   add("help", "this text");
   return shown;
@@ -157,10 +153,10 @@ po::options_description shown_options(command_line& line) {
 
 void parse(int count, char** arguments, const po::options_description& shown, command_line& line) {
   po::options_description every;
-  every.add(shown).add_options()("suite", po::value(&line.name))(
-      "records", po::value(&line.records))("start-child", po::value(&line.child));
+  every.add(shown).add_options()("suite", po::value(&line.name))("more", po::value(&line.more))(
+      "start-child", po::value(&line.child));
   po::positional_options_description order;
-  order.add("suite", 1).add("records", -1);
+  order.add("suite", 1).add("more", -1);
   po::store(po::command_line_parser(count, arguments).options(every).positional(order).run(),
             line.seen);
   po::notify(line.seen);
@@ -199,11 +195,6 @@ options measured(const command_line& line, std::string command) {
   return given;
 }
 
-int print(const std::string& text) {
-  std::printf("%s", text.c_str());
-  return 0;
-}
-
 int run(int count, char** arguments) {
   command_line line;
   const po::options_description shown = shown_options(line);
@@ -211,7 +202,8 @@ int run(int count, char** arguments) {
   if (line.seen.count("help") != 0) {
     std::ostringstream text;
     text << shown;
-    return print(text.str());
+    std::printf("%s", text.str().c_str());
+    return 0;
   }
   if (line.seen.count("list") != 0) {
     list();
@@ -221,16 +213,13 @@ int run(int count, char** arguments) {
 #ifdef RIG_HAS_CUDA
   if (!line.child.empty()) return gpu::start_child(line.child);
 #endif
-  if (line.name == "performance") return print(performance(line.records, line.plots));
   if (line.name == "collection") {
-    if (line.records.empty())
-      throw usage_error("collection needs a folder: bench collection FOLDER");
-    line.given.collection = line.records[0];
-    line.records.erase(line.records.begin());
+    if (line.more.empty()) throw usage_error("collection needs a folder: bench collection FOLDER");
+    line.given.collection = line.more[0];
+    line.more.erase(line.more.begin());
     if (line.given.record.empty()) line.given.record = "collection.json";
   }
-  if (!line.records.empty())
-    throw usage_error("'" + line.records[0] + "' is one argument too many");
+  if (!line.more.empty()) throw usage_error("'" + line.more[0] + "' is one argument too many");
   return run_suite(line.name, measured(line, measured_command(count, arguments)));
 }
 

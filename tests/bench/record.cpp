@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -211,13 +210,7 @@ std::string record::text() const {
 }
 
 void record::save() const {
-  if (given_.record.empty()) return;
-  const std::string whole = text();
-  rig::write_text(given_.record, whole);
-  if (given_.collection.empty()) return;
-  const auto path = std::filesystem::path(given_.record).replace_extension(".svg");
-  if (const auto drawn = profile_plot(nlohmann::json::parse(whole)))
-    rig::write_text(path.string(), drawn->svg);
+  if (!given_.record.empty()) rig::write_text(given_.record, text());
 }
 
 }  // namespace bench
