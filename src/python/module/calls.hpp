@@ -101,12 +101,18 @@ inline int number_of_name(const char* call, const char* what, nb::handle name,
 /// A binary operator by its name or sign.
 rig::binary binary_from(const char* call, nb::handle name);
 
+/// What readers of files take.
+rig::read_options read_options_from(const char* call, rig::int64 nodes,
+                                    const std::string& separator, bool values, bool extra_columns,
+                                    nb::handle duplicates, bool symmetrise);
+
 void bind_operations(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_algorithms(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_semirings(nb::module_& m);
+void bind_distributed(nb::module_& m);
 
 }  // namespace rigblas
 

@@ -56,22 +56,30 @@ nb::list devices() {
 
 }  // namespace
 
+rig::read_options read_options_from(const char* call, rig::int64 nodes,
+                                    const std::string& separator, bool values, bool extra_columns,
+                                    nb::handle duplicates, bool symmetrise) {
+  rig::read_options options;
+  options.nodes = nodes;
+  if (separator.size() != 1)
+    rig::fail(rig::errc::range, {call, ": separator is '", separator, "'; give one character"});
+  options.separator = separator[0];
+  options.values = values;
+  options.extra_columns = extra_columns;
+  if (!duplicates.is_none())
+    options.duplicates = rig::as_accumulator(binary_from(call, duplicates));
+  options.symmetrise = symmetrise;
+  return options;
+}
+
 void bind_files(nb::module_& m) {
   m.def(
       "_read_matrix",
       [](const std::string& path, nb::handle dtype, rig::int64 nodes, const std::string& separator,
          bool values, bool extra_columns, nb::handle duplicates, bool symmetrise) {
-        rig::read_options options;
-        options.nodes = nodes;
-        if (separator.size() != 1)
-          rig::fail(rig::errc::range, {"read: separator is '", separator, "'; give one character"});
-        options.separator = separator[0];
-        options.values = values;
-        options.extra_columns = extra_columns;
-        if (!duplicates.is_none())
-          options.duplicates = rig::as_accumulator(binary_from("read", duplicates));
-        options.symmetrise = symmetrise;
-        return read_sparse(path, dtype, options);
+        return read_sparse(path, dtype,
+                           read_options_from("read", nodes, separator, values, extra_columns,
+                                             duplicates, symmetrise));
       },
       nb::arg("path"), nb::arg("dtype"), nb::arg("nodes"), nb::arg("separator"), nb::arg("values"),
       nb::arg("extra_columns"), nb::arg("duplicates").none(), nb::arg("symmetrise"));

@@ -45,4 +45,5 @@ NB_MODULE(_core, m) {
   rigblas::bind_operations(m);
   rigblas::bind_algorithms(m);
   rigblas::bind_files(m);
+  rigblas::bind_distributed(m);
 }

@@ -1281,3 +1281,141 @@ def synchronise(device: object) -> None:
     -------
     None
     """
+
+class Communicator:
+    """
+    This process among those that work together.
+
+    Made by `rigblas.distributed.communicator`. Calls that take one, or a matrix over ranks, are collective: all ranks make the same calls in the same order.
+    """
+
+    def __init__(self, transport: object) -> None: ...
+
+    @property
+    def rank(self) -> int:
+        """The number of this rank, from 0 on."""
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+
+    def all_reduce(self, value: int, op: object = 'sum') -> int:
+        """The "sum", "min" or "max" of the ranks' integers, on all ranks."""
+
+    def barrier(self) -> None:
+        """Returns when all ranks have called it."""
+
+    def __repr__(self) -> str: ...
+
+class Layout:
+    """
+    Which rank has which rows. A rank keeps its rows in ascending order.
+
+    Made by `contiguous`, `by_partition` or `by_entries`; the same on all ranks.
+    """
+
+    @staticmethod
+    def contiguous(rows_of_ranks: object) -> Layout:
+        """Rank r has so many rows after those of rank r - 1."""
+
+    @staticmethod
+    def by_partition(rank_of_row: object, ranks: int) -> Layout:
+        """
+        Row i is on rank ``rank_of_row[i]``, as METIS and other partitioners write it.
+        """
+
+    @staticmethod
+    def by_entries(A: object, ranks: int) -> Layout:
+        """Each rank has about the same number of entries of A."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all ranks."""
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+
+    def rows_of(self, rank: int) -> object:
+        """The rows of a rank: an array of int32."""
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class DistributedMatrix:
+    """
+    A sparse matrix whose rows are on several ranks.
+
+    Each rank gives its rows, as what `rigblas.matrix` takes; columns have the numbers of the
+    whole matrix. Without a layout the ranks' rows follow each other. Collective.
+    """
+
+    def __init__(self, communicator: Communicator, rows: object | None, layout: object | None = None) -> None: ...
+
+    @property
+    def shape(self) -> tuple:
+        """Rows and columns of the whole matrix."""
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries of all ranks."""
+
+    @property
+    def dtype(self) -> object:
+        """The type of the values."""
+
+    @property
+    def local(self) -> Matrix:
+        """This rank's rows."""
+
+    @property
+    def layout(self) -> Layout:
+        """Which rank has which rows."""
+
+    @property
+    def communicator(self) -> Communicator:
+        """The ranks."""
+
+    def __repr__(self) -> str: ...
+
+class RanksExplanation:
+    """What a product over ranks moves, and why."""
+
+    @property
+    def exchange(self) -> str:
+        """What moves."""
+
+    @property
+    def reason(self) -> str:
+        """The reason of the choice."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel of each rank."""
+
+    @property
+    def bytes(self) -> object:
+        """Bytes that a product moves from each rank, a row, to each rank: int64."""
+
+    @property
+    def bytes_once(self) -> int:
+        """Bytes that a plan moves once, if it is not built."""
+
+    @property
+    def largest_receiver(self) -> int:
+        """The rank that receives most."""
+
+    @property
+    def largest_bytes(self) -> int:
+        """The bytes that it receives."""
+
+    @property
+    def mean_bytes(self) -> float:
+        """The bytes that a rank receives on average."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
