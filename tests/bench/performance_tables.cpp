@@ -172,6 +172,16 @@ cells over_ranks(const json& row) {
           cell(row, "ratio", 1, 2)};
 }
 
+cells over_mpi(const json& row) {
+  const json& peers = row.at("peer_ms");
+  cells line{text(row, "operation"), text(row, "graph"), row.at("features").dump(),
+             row.at("ranks").dump(), cell(row, "ms", 1, 2)};
+  for (const char* const peer : {"features", "all_gather", "one_rank", "PETSc", "CombBLAS"})
+    line.push_back(cell(peers, peer, 1, 2));
+  line.push_back(cell(row, "ratio", 1, 2));
+  return line;
+}
+
 cells host_time(const json& row) {
   const std::string name = text(row, "operation"), semiring = text(row, "semiring");
   if (name == "mxm") return {};  // on the device's clock
@@ -223,6 +233,14 @@ const section sections[] = {
       "speed-up"},
      1,
      each<over_ranks>},
+    {"mpi",
+     "Ranks of MPI, beside PETSc and CombBLAS",
+     "Sums in double, and searches. Each rank has one thread, and one rank alone has as many "
+     "threads as there are ranks. The speed-up is over the fastest library, of least times.",
+     {"operation", "graph", "F", "ranks", "rig, ms", "features, ms", "all-gather, ms",
+      "one rank, ms", "PETSc, ms", "CombBLAS, ms", "speed-up"},
+     2,
+     each<over_mpi>},
     {"hybrid",
      "Windows on Tensor cores",
      "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float "
