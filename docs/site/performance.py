@@ -283,6 +283,13 @@ TABLES = [
            "features, ms": "peer_ms/features:.1f", "all-gather, ms": "peer_ms/all_gather:.1f",
            "one rank, ms": "peer_ms/one_rank:.1f", "speed-up": "ratio:.2f"},
           lambda row: "moved_share" not in row),
+    Table("mpi", "Ranks of MPI, beside PETSc and CombBLAS",
+          "Sums in double, and searches. Each rank has one thread, and one rank alone has as many threads as there are "
+          "ranks. The speed-up is over the fastest library, of least times.", 2,
+          {"operation": "operation", "graph": "graph", "F": "features", "ranks": "ranks", "rig, ms": "ms:.2f",
+           "features, ms": "peer_ms/features:.2f", "all-gather, ms": "peer_ms/all_gather:.2f",
+           "one rank, ms": "peer_ms/one_rank:.2f", "PETSc, ms": "peer_ms/PETSc:.2f",
+           "CombBLAS, ms": "peer_ms/CombBLAS:.2f", "speed-up": "ratio:.2f"}),
     Table("hybrid", "Windows on Tensor cores",
           "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float is multiplied "
           "in TF32. A has values, or one value (iso). `N%/` keeps so many of a graph's edges, `loa/` and `shuffled/` "

@@ -86,6 +86,7 @@ struct row {
   std::optional<double> best_cusparse_ms;
   std::optional<double> ratio;
   std::map<std::string, double> peer_ms;
+  std::map<std::string, double> least_ms;  ///< of all contenders; the record omits it if empty
 };
 
 struct profile;

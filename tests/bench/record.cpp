@@ -80,6 +80,7 @@ json to_json(const row& line, const std::string& suite) {
       {"balance", line.balance}};
   for (const auto& [key, number] : more)
     if (number) out[key] = *number;
+  if (!line.least_ms.empty()) out["least_ms"] = line.least_ms;
   return out;
 }
 
