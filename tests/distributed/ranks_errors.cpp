@@ -174,7 +174,8 @@ TEST_CASE("refusals name the remedy") {
     };
   };
   expect(rig::errc::cannot, {"does not transpose X"}, product(sums(), {.transpose_b = true}));
-  expect(rig::errc::cannot, {"multiply of weighted_by_place reads positions", "use exchange::features"},
+  expect(rig::errc::cannot,
+         {"multiply of weighted_by_place reads positions", "use exchange::features"},
          product(weighted_by_place(), {.exchange = rig::exchange::fetch}));
   expect(rig::errc::range, {"exchange 7 is outside"},
          product(sums(), {.exchange = static_cast<rig::exchange>(7)}));
