@@ -25,15 +25,14 @@ struct betweenness_options {
 ///
 ///   c(v) = Σ_s Σ_t (paths from s to t through v) / (paths from s to t),  s ≠ v ≠ t
 ///
-/// Their length is in arcs. If A is symmetric, c counts each undirected path from both ends.
-/// Shapes: A n×n, its values are not read; the result n×1, where the graph lies. Each source is
-/// searched by `bfs`, and paths are summed level by level; on a device, where nodes have four arcs
-/// or more and there are at most 32 levels, by dense products of a batch of sources. The
-/// descriptor's kernel goes to the search or to those products. Deterministic for one batch.
-/// Places: all. If more than 10^308 paths end in a node, c is NaN at most nodes. Cost: O(nnz + n)
-/// per source, and the transpose, which A keeps; by dense products up to 32 times as much. Throws
-/// error: shape, range, cannot, unknown_kernel, out_of_memory. Source: Brandes, 2001; Buluç &
-/// Gilbert, 2011.
+/// Their length is in arcs. A symmetric A counts each path twice. Shapes: A n×n, its values are
+/// not read; the result n×1, where the graph lies. Each source is searched by `bfs`, and paths are
+/// summed by levels; on a device with four arcs or more per node and at most 32 levels, by dense
+/// products of a batch. The descriptor's kernel goes to the search or to those products.
+/// Deterministic for one batch. Places: all. If more than 10^308 paths end in a node, c is NaN at
+/// most nodes. Cost: O(nnz + n) per source, and the transpose, which A keeps; by dense products up
+/// to 32 times as much. Throws error: shape, range, cannot, unknown_kernel, out_of_memory. Source:
+/// Brandes, 2001; Buluç & Gilbert, 2011.
 /// @code
 /// const auto through = rig::betweenness(A, std::vector{0, 1});
 /// std::printf("node 2: %g paths\n", through(2, 0));
