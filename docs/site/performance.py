@@ -269,7 +269,7 @@ TABLES = [
            "speed-up": "ratio:.2f"},
           lambda row: row["kernel"] == row["chosen"]),
     Table("ranks", "What a product over ranks moves",
-          "The rows of X that `exchange::fetch` moves, or the rows of X and C that `exchange::cover` moves, over those "
+          "The rows of X that `exchange::fetch` moves, over those "
           "that an all-gather moves; in brackets the most that a rank receives over the mean. Counted from the plans "
           "of all ranks, one after the other; no machine with so many ranks has run them.", 2,
           {"graph": "", "layout": "", "4 ranks": 4, "16": 16, "64": 64, "256": 256, "1024": 1024},
@@ -390,8 +390,6 @@ def ages_of(records):
     suites = {}
     for record in records:
         suites.setdefault(record["date"][:10], []).append(f"`{record['suite']}`")
-    if len(suites) == 1:
-        return f"The records are of {min(suites)}."
     dated = [f"{', '.join(suites[date])} of {date}" for date in sorted(suites)]
     return f"Each section names its commit and date. The records, oldest first: {'; '.join(dated)}."
 

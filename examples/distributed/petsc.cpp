@@ -76,6 +76,11 @@ PetscErrorCode solve(Mat a, Vec b, Vec x, PetscInt* steps) {
   KSP by = nullptr;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &by));
   PetscCall(KSPSetOperators(by, a, a));
+  PetscCall(KSPSetType(by, KSPCG));
+  PC none = nullptr;
+  PetscCall(KSPGetPC(by, &none));
+  PetscCall(PCSetType(none, PCNONE));
+  PetscCall(KSPSetTolerances(by, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(by));
   PetscCall(KSPSolve(by, b, x));
   PetscCall(KSPGetIterationNumber(by, steps));
@@ -110,7 +115,6 @@ PetscErrorCode compare(operands& of, bool* agree) {
 
 int main(int count, char** arguments) {
   PetscCall(PetscInitialize(&count, &arguments, nullptr, nullptr));
-  PetscCall(PetscOptionsInsertString(nullptr, "-ksp_type cg -pc_type none -ksp_rtol 1e-12"));
   bool agree = false;
   try {
     const auto whole = system_of(rig::generate::from_text(count > 1 ? arguments[1] : "rmat:8:8"));

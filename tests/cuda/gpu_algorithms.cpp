@@ -121,6 +121,22 @@ TEST_CASE("components, scc, kcore, mis and labels") {
   });
 }
 
+TEST_CASE("betweenness of levels that several blocks share, with rows that a warp reads") {
+  constexpr index hubs = 64, leaves = 2000, nodes = hubs * (leaves + 1);
+  std::vector<index> from, to;
+  const auto join = [&](index i, index j) {
+    from.insert(from.end(), {i, j});
+    to.insert(to.end(), {j, i});
+  };
+  for (index hub = 0; hub < hubs; ++hub) {
+    if (hub > 0) join(hub - 1, hub);
+    for (index leaf = 0; leaf < leaves; ++leaf) join(hub, hubs + hub * leaves + leaf);
+  }
+  const auto here = matrix<bool>::from_positions(nodes, nodes, from, to);
+  const std::vector<index> sources{0, hubs / 2, nodes - 1};
+  check_same(rig::betweenness(here, sources), rig::betweenness(here.to(gpu), sources));
+}
+
 TEST_CASE("triangles, clustering, jaccard, betweenness and pagerank") {
   for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
     CHECK(rig::triangles(here) == rig::triangles(there));

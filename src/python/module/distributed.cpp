@@ -30,7 +30,8 @@ rig::errc code_of(const nb::python_error& raised) {
 }
 
 /// Runs Python within a collective call: an exception becomes an error of rig, which crosses to the
-/// other ranks. What is no Exception, as KeyboardInterrupt, stays itself.
+/// other ranks. What is no Exception, as KeyboardInterrupt, stays itself where a transport raises
+/// it; the other ranks then wait until they are interrupted too.
 template <class Work>
 auto in_python(Work work) {
   const nb::gil_scoped_acquire gil;

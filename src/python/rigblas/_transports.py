@@ -64,9 +64,18 @@ class _OverMpi:
             self._of.Free()
 
     def exchange(self, sends, receives):
-        started = [self._of.Irecv([part, self._mpi.BYTE], source=rank) for rank, part in _parts(receives)]
-        started += [self._of.Isend([part, self._mpi.BYTE], dest=rank) for rank, part in _parts(sends)]
-        self._mpi.Request.Waitall(started)
+        started = []
+        try:
+            for rank, part in _parts(receives):
+                started.append(self._of.Irecv([part, self._mpi.BYTE], source=rank))
+            for rank, part in _parts(sends):
+                started.append(self._of.Isend([part, self._mpi.BYTE], dest=rank))
+            self._mpi.Request.Waitall(started)
+        except BaseException:  # the memory of messages ends with the call, so none may be under way
+            for request in started:
+                request.Cancel()
+            self._mpi.Request.Waitall(started)
+            raise
 
     def all_reduce(self, value, op):
         joined = np.empty(1, np.int64)
