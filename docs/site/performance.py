@@ -381,7 +381,8 @@ def machine_of(record):
 def made_by(record):
     """The command of a record, its age, the hardware that it measured, and how often."""
     where = record["gpu"] or f"{record['cpu']}, {record['threads']} threads"
-    return (f"Made by `build/{record['command']}`, commit {record['commit']}, {record['date'][:10]}, "
+    command = record["command"] if record["command"].startswith("mpirun ") else f"build/{record['command']}"
+    return (f"Made by `{command}`, commit {record['commit']}, {record['date'][:10]}, "
             f"on {where}; median of {record['repeat']} runs.\n")
 
 

@@ -237,7 +237,7 @@ void run(int count, char** words) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   given.threads = 1;
   omp_set_num_threads(1);
-  given.command = "mpirun -n " + std::to_string(size) + " bench_mpi";
+  given.command = "mpirun -n " + std::to_string(size) + " build/bench_mpi";
   for (int k = 1; k < count; ++k) given.command += std::string(" ") + words[k];
   for (const std::string& one : split(features)) given.features.push_back(std::stoi(one));
   std::optional<record> out;
