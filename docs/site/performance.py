@@ -269,7 +269,7 @@ TABLES = [
            "speed-up": "ratio:.2f"},
           lambda row: row["kernel"] == row["chosen"]),
     Table("ranks", "What a product over ranks moves",
-          "The rows of X that `exchange::fetch` moves, over those "
+          "The rows of X that `exchange::fetch` moves, or the rows of X and C that `exchange::cover` moves, over those "
           "that an all-gather moves; in brackets the most that a rank receives over the mean. Counted from the plans "
           "of all ranks, one after the other; no machine with so many ranks has run them.", 2,
           {"graph": "", "layout": "", "4 ranks": 4, "16": 16, "64": 64, "256": 256, "1024": 1024},
