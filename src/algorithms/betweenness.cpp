@@ -18,6 +18,27 @@
 namespace rig {
 namespace {
 
+/// The nodes of each level of a search from each source, with the number of shortest paths to them:
+/// a row per source. `paths` receives all numbers.
+std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index> sources,
+                                   dense<double>& paths, const descriptor& other,
+                                   const descriptor& product) {
+  const auto width = static_cast<index>(sources.size());
+  std::vector<index> rows(sources.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  auto visited = filled<bool>(width, a.rows(), false, a.where(), other);
+  std::vector<matrix<double>> levels{
+      matrix<double>::from_positions(width, a.rows(), rows, sources, 1.0).to(a.where())};
+  while (levels.back().nnz() > 0) {
+    const matrix<double>& last = levels.back();
+    ewise_add(paths, none, paths, last, binary::second, other);
+    ewise_add(visited, none, visited, last.with_value(true), binary::second, other);
+    levels.push_back(mxm(last, a, plus_first<double>(), complement(values(visited)), product));
+  }
+  levels.pop_back();
+  return levels;
+}
+
 /// The number of shortest paths from each source to each node, and the node's level, n×k. Each
 /// level is a product with all of A.
 struct dense_search {
@@ -77,6 +98,27 @@ bool takes_dense_products(const matrix<bool>& a, const descriptor& desc) {
   });
 }
 
+/// Adds the shares of the paths from these sources to `sums`, by sparse products.
+void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
+               const descriptor& other, const descriptor& product) {
+  const auto width = static_cast<index>(sources.size());
+  auto paths = filled<double>(width, a.rows(), 0, a.where(), other);
+  const auto levels = search(a, sources, paths, other, product);
+  // 1 + what a node passes on: a path ends there, and others lead through.
+  auto shares = filled<double>(width, a.rows(), 1, a.where(), other);
+  descriptor backwards = product;
+  backwards.transpose_b = true;
+  for (std::size_t level = levels.size(); level-- > 2;) {
+    const auto by_path = ewise_mult(shares, levels[level], binary::divide, other);
+    const auto received =
+        mxm(by_path, a, plus_first<double>(), structure(levels[level - 1]), backwards);
+    ewise_add(shares, none, shares, ewise_mult(received, paths, binary::times, other), binary::plus,
+              other);
+  }
+  reduce_columns(sums, accumulator::plus, shares, binary::plus, other);
+  apply(sums, none, sums, binary::minus, static_cast<double>(width), other);
+}
+
 /// The nodes of each level of a search as a row, and how to sum along the arcs between levels.
 class level_order {
  public:
@@ -88,8 +130,8 @@ class level_order {
     const auto starts = ascending(a.rows() + 1, a.where(), other);
     nodes_ = transpose(one_per_row(starts, levels_), other);
   }
-  /// Level by level, sums(i) += the sums of the nodes with an arc to i, or at the ends of arcs of
-  /// i.
+  /// Level by level, sums(i) += the sums of nodes with an arc to i; backwards, of those that i has
+  /// an arc to.
   void sum(dense<double>& sums, bool backwards) const {
     sparse_operand arcs = view(a_.structure());
     const auto turned = backwards ? nullptr : turn(arcs, a_.structure());
@@ -139,13 +181,17 @@ dense<double> search_in_batches(const matrix<bool>& a, const integers& from,
   a.prepare({.transpose_a = true});
   auto sums = filled<double>(a.rows(), 1, 0, a.where(), other);
   bool is_dense = takes_dense_products(a, desc);
-  const descriptor of_search = is_dense ? other : product;
+  const bool sweeps = a.where() != cpu() || has_many_levels(a);
+  descriptor otherwise = product;
+  if (is_dense) otherwise.kernel = {};  // that of dense products
   const auto batch = static_cast<std::size_t>(given.batch);
   for (std::size_t first = 0; first < sources.size(); first += batch) {
     const auto some = std::span(sources).subspan(first, std::min(batch, sources.size() - first));
     is_dense = is_dense && add_batch_by_dense(a, some, sums, other, product);
-    if (!is_dense)
-      for (const index source : some) add_source(a, source, sums, other, of_search);
+    if (!is_dense && sweeps)
+      for (const index source : some) add_source(a, source, sums, other, otherwise);
+    else if (!is_dense)
+      add_batch(a, some, sums, other, otherwise);
     if (given.progress) given.progress(static_cast<int64>(first + some.size()));
   }
   return sums;
