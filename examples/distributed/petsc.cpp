@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "rig/distributed.hpp"
@@ -46,16 +47,19 @@ PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
   PetscCall(MatShellGetContext(shell, &of));
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(y, &to));
+  std::string failed;
   try {
     rig::dense<double> here = of->x.view();
     std::copy_n(from, here.rows(), here.data());
     const auto product = rig::mxv(of->a, of->x, rig::plus_times<double>());
     std::copy_n(product.local().data(), here.rows(), to);
-  } catch (const rig::error& failed) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", failed.what());
+  } catch (const rig::error& error) {
+    failed = error.what();
   }
   PetscCall(VecRestoreArrayWrite(y, &to));
-  return VecRestoreArrayRead(x, &from);
+  PetscCall(VecRestoreArrayRead(x, &from));
+  if (!failed.empty()) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", failed.c_str());
+  return 0;
 }
 
 /// The shell, and PETSc's own matrix of copies of the same arrays. Collective.

@@ -222,9 +222,11 @@ class _OverThreads:
         self._meeting.meet(self.rank)
         coming = {rank: iter([view for to, view in self._meeting.sends[rank] if to == self.rank])
                   for rank in range(self.size)}
-        for rank, view in receives:
-            view[:] = next(coming[rank])
-        self._meeting.meet(self.rank)
+        try:
+            for rank, view in receives:
+                view[:] = next(coming[rank])
+        finally:  # others read what this rank sends until they are here
+            self._meeting.meet(self.rank)
         self._meeting.sends[self.rank] = ()  # the views end with the call
 
     def all_reduce(self, value, op):
