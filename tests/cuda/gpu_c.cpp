@@ -30,7 +30,7 @@ constexpr int nodes = 40, width = 3;
 constexpr rig_place device = RIG_CUDA(0);  // which is gpu
 
 void must(rig_status status) {
-  INFO(rig_error_message());
+  INFO(std::string(rig_error_message()));
   REQUIRE(status == RIG_OK);
 }
 

@@ -56,6 +56,7 @@ TEST_CASE(
   std::optional<own_stream> there(std::in_place);
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
   auto source = waves(500, 8).to(gpu);
+  rig::synchronise(gpu);  // its stream is not that of the view
   const auto of_here = rig::buffer::borrow(source.data(), source.extent(), gpu, here);
   const auto captured_copy = [&](cudaStream_t captured) {
     cudaGraph_t graph = nullptr;

@@ -1,17 +1,20 @@
-// Ranks of NCCL, a thread and a device each: what travels from and to host memory and devices,
+// Ranks of NCCL, a process and a device each: what travels from and to host memory and devices,
 // products of one rank's bits, errors. It needs two GPUs.
 
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <optional>
+#include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "distributed/product_cases.hpp"
@@ -41,59 +44,116 @@ struct findings {
   void report() const { require(words.empty(), words); }
 };
 
-/// NCCL's communicators of devices 0 … size − 1.
-struct communicators {
-  std::vector<ncclComm_t> all;
-  explicit communicators(int size) : all(static_cast<std::size_t>(size)) {
-    require(ncclCommInitAll(all.data(), size, nullptr) == ncclSuccess, "ncclCommInitAll");
-  }
-  communicators(const communicators&) = delete;
-  ~communicators() {
-    for (ncclComm_t of : all) ncclCommDestroy(of);
-  }
-};
-
-/// Runs work(communicator) on each rank; returns what each throws.
-template <class Work>
-std::vector<std::string> run_on(int size, const Work& work) {
-  const communicators by(size);
-  std::vector<std::string> thrown(by.all.size());
-  std::vector<std::thread> threads;
-  for (std::size_t k = 0; k < by.all.size(); ++k)
-    threads.emplace_back([&, k] {
-      try {
-        work(rig::nccl_communicator(by.all[k]));
-      } catch (const std::exception& cause) {
-        thrown[k] = cause.what();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return thrown;
-}
-
 int devices() { return static_cast<int>(rig::devices().size()) - 1; }
 
-[[maybe_unused]] const bool has_two = [] {
+/// What a rank's process finds in its environment.
+constexpr const char *rank_variable = "RIG_NCCL_RANK", *size_variable = "RIG_NCCL_SIZE",
+                     *id_variable = "RIG_NCCL_ID";
+int number_in(const char* variable) { return std::atoi(std::getenv(variable)); }
+
+/// An ID of a communicator, as text. Its sockets serve until this process ends.
+std::string new_id() {
+  ncclUniqueId id;
+  require(ncclGetUniqueId(&id) == ncclSuccess, "ncclGetUniqueId");
+  std::string out;
+  for (const char byte : id.internal) {
+    constexpr const char* digits = "0123456789abcdef";
+    const auto bits = static_cast<unsigned char>(byte);
+    out += {digits[bits / 16], digits[bits % 16]};
+  }
+  return out;
+}
+
+ncclUniqueId id_from(const std::string& text) {
+  ncclUniqueId id;
+  for (std::size_t k = 0; k < sizeof(id.internal); ++k)
+    id.internal[k] = static_cast<char>(std::stoi(text.substr(2 * k, 2), nullptr, 16));
+  return id;
+}
+
+/// Starts this program as a rank, which ends after four minutes: it may wait for a rank that ended.
+pid_t start_rank(int rank, char** arguments) {
+  setenv(rank_variable, std::to_string(rank).c_str(), 1);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  alarm(240);
+  execv("/proc/self/exe", arguments);
+  _exit(99);
+}
+
+/// Runs this program as each of some ranks. The first that fails ends the others.
+bool do_ranks_pass(int size, char** arguments) {
+  setenv(size_variable, std::to_string(size).c_str(), 1);
+  setenv(id_variable, new_id().c_str(), 1);
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < size; ++rank) ranks.push_back(start_rank(rank, arguments));
+  bool pass = true;
+  for (int left = size; left > 0; --left) {
+    int status = 0;
+    const pid_t ended = wait(&status);
+    if (status == 0 || !pass) continue;
+    pass = false;
+    const auto rank = std::find(ranks.begin(), ranks.end(), ended) - ranks.begin();
+    std::printf("rank %td of %d: %s %d\n", rank, size, WIFSIGNALED(status) ? "signal" : "exit code",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    for (const pid_t other : ranks)
+      if (other != ended) kill(other, SIGKILL);
+  }
+  return pass;
+}
+
+/// The words of this process's command line.
+std::vector<std::string> command_line() {
+  std::ifstream from("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::string word; std::getline(from, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// A process is a rank of each number of ranks in turn, or starts them before doctest runs.
+[[maybe_unused]] const bool is_rank = [] {
+  if (std::getenv(rank_variable) != nullptr) return true;
   if (gpu.device == 0 && devices() < 2) {
     std::puts("SKIPPED: one CUDA device here, this needs two");
     std::exit(77);
   }
-  return true;
+  auto words = command_line();
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  bool pass = true;
+  for (int size = 1; size <= devices() && pass; ++size) {
+    pass = do_ranks_pass(size, arguments.data());
+    std::printf("%d of %d devices: %s\n", size, devices(), pass ? "pass" : "fail");
+    std::fflush(stdout);
+  }
+  std::exit(pass ? 0 : 1);
 }();
 
-/// The same for every number of ranks up to that of devices.
-template <class Work>
-void on_devices(const Work& work) {
-  for (int size = 1; size <= devices(); ++size) {
-    const auto thrown = run_on(size, work);
-    for (std::size_t rank = 0; rank < thrown.size(); ++rank)
-      CHECK_MESSAGE(thrown[rank].empty(), "rank ", rank, " of ", size, ": ", thrown[rank]);
-  }
+/// This process's rank, on the device of its number. It is not destroyed: CUDA ends first.
+const rig::communicator& here() {
+  static const rig::communicator& made = *[] {
+    const int rank = number_in(rank_variable);
+    ncclComm_t of = nullptr;
+    require(cudaSetDevice(rank) == cudaSuccess, "cudaSetDevice");
+    require(ncclCommInitRank(&of, number_in(size_variable), id_from(std::getenv(id_variable)),
+                             rank) == ncclSuccess,
+            "ncclCommInitRank");
+    return new rig::communicator(rig::nccl_communicator(of));
+  }();
+  return made;
 }
 
-TEST_CASE("how many ranks there are") {
-  REQUIRE(gpu.where == rig::place::kind::cuda);
-  MESSAGE(devices(), " devices, so 1 … ", devices(), " ranks");
+/// Runs work(communicator). All ranks do so in the same order.
+template <class Work>
+void on_devices(const Work& work) {
+  std::string thrown;
+  try {
+    work(here());
+  } catch (const std::exception& cause) {
+    thrown = cause.what();
+  }
+  CHECK_MESSAGE(thrown.empty(), "rank ", here().rank(), " of ", here().size(), ": ", thrown);
 }
 
 TEST_CASE("numbers of all ranks") {
@@ -242,13 +302,7 @@ TEST_CASE("transposed products, columns, closures and small rows have the bits o
 /// device. The semirings select, so the order of a row's terms changes nothing.
 template <class S>
 void multiply_on_devices(const matrix<float>& a, const dense<float>& x) {
-  const auto expected = rig::mxm(a.to(gpu), x.to(gpu), S()).to(rig::cpu());
-  // All devices have their memory and kernels before a rank waits in NCCL, because CUDA may wait
-  // for all devices of a process when it maps memory or loads a kernel.
-  for (int device = 0; device < devices(); ++device) {
-    const rig::place there = rig::cuda(device);
-    REQUIRE(same_bits(rig::mxm(a.to(there), x.to(there), S()).to(rig::cpu()), expected));
-  }
+  const auto expected = rig::mxm(a, x, S());
   on_devices([&](const rig::communicator& here) {
     const auto rows = rig::layout::by_entries(a.structure(), here.size());
     const rig::place device = rig::cuda(here.rank());
