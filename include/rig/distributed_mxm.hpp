@@ -33,7 +33,9 @@ struct ranks_explanation {
   /// Bytes that one product moves from rank `from` to rank `to`: bytes[from · ranks + to].
   std::vector<int64> bytes;
   int64 bytes_by_fetch = 0;  ///< bytes that `fetch` would move, where `cover` is the scheme
-  int64 bytes_once = 0;      ///< bytes that the plan itself moves, once, where it is not yet built
+  /// Bytes that the first product also moves, to build its plan. `explain` builds those of `fetch`
+  /// and `cover`, so it is 0 there.
+  int64 bytes_once = 0;
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
   double mean_bytes = 0;     ///< the bytes that a rank receives on average

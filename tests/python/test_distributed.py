@@ -223,6 +223,16 @@ def test_explain():
         np.testing.assert_array_equal(why.bytes, [[0, 0, 8], [8, 0, 0], [0, 8, 0]])
         assert "mxm over 3 ranks" in str(why) and why.kernel in ("row", "split")
 
+    # Node 0 names all others: its row of the result comes in parts, instead of two rows of X.
+    star = rig.matrix(np.array([[0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype="float32"))
+
+    def cover(ranks):
+        return over.explain(distributed(ranks, star), np.ones((2, 2), "float32"), "max_second", exchange="cover")
+
+    for why in over.on_ranks(2, cover):
+        assert why.exchange == "cover" and why.bytes.sum() == 8
+        assert why.bytes_by_fetch == 16 and why.bytes_once == 0
+
 
 def refused_on_all(count, call, kind, *words):
     """Every rank raises, and goes on to a barrier: nobody waits for ever."""

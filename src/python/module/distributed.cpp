@@ -573,7 +573,8 @@ void bind_explanation(nb::module_& m) {
                 .attr("reshape")(x.ranks, x.ranks);
           },
           "Bytes that a product moves from each rank, a row, to each rank: int64.")
-      .def_ro("bytes_once", &why::bytes_once, "Bytes that a plan moves once, if it is not built.")
+      .def_ro("bytes_by_fetch", &why::bytes_by_fetch, "Bytes that fetch would move, beside cover.")
+      .def_ro("bytes_once", &why::bytes_once, "Bytes that the first product also moves.")
       .def_ro("largest_receiver", &why::largest_receiver, "The rank that receives most.")
       .def_ro("largest_bytes", &why::largest_bytes, "The bytes that it receives.")
       .def_ro("mean_bytes", &why::mean_bytes, "The bytes that a rank receives on average.")

@@ -1401,8 +1401,12 @@ class RanksExplanation:
         """Bytes that a product moves from each rank, a row, to each rank: int64."""
 
     @property
+    def bytes_by_fetch(self) -> int:
+        """Bytes that fetch would move, beside cover."""
+
+    @property
     def bytes_once(self) -> int:
-        """Bytes that a plan moves once, if it is not built."""
+        """Bytes that the first product also moves."""
 
     @property
     def largest_receiver(self) -> int:
