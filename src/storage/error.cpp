@@ -51,7 +51,9 @@ void fail(errc code, std::initializer_list<message_piece> pieces) {
 
 void fail_as(const char* name, const error& cause) {
   const std::string_view message = cause.what(), start = name;
-  if (message.starts_with(start) && message.substr(start.size()).starts_with(": ")) throw;
+  // Not `throw;`: a librig that has its own C++ runtime cannot rethrow what the caller's caught.
+  if (message.starts_with(start) && message.substr(start.size()).starts_with(": "))
+    throw error(cause);
   fail(cause.code(), {name, ": ", message});
 }
 

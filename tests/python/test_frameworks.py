@@ -173,6 +173,7 @@ def test_entries_of_a_matrix(cupy):
     changed = there.with_values(2 * data)  # a copy too
     data[:] = 0
     assert copied.to("cpu") == A and changed.to("cpu") == A.with_values(2 * A.data)
+    assert rig.matrix((1.0, (indices, indices))) == rig.matrix((1.0, (A.indices, A.indices)))
     with pytest.raises(ValueError, match="matrix: data of coordinates is on cuda:0"):
         rig.matrix((data, (indices, indices)))
     with pytest.raises(ValueError, match="matrix: data is on cuda:0 and is not contiguous"):

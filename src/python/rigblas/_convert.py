@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from . import _core
+from ._arrays import as_indices
 
 
 def matrix(obj, shape=None, dtype=None, copy=False):
@@ -96,14 +97,20 @@ def _number_or_array(data):
 def _shape(shape, row, col):
     if shape is not None:
         return shape
-    sizes = (int(np.max(x)) + 1 if len(x) else 0 for x in (np.asarray(row), np.asarray(col)))
-    return tuple(sizes)
+    return _extent(row), _extent(col)
+
+
+def _extent(indices):
+    """One more than the greatest index; the indices may lie on a device."""
+    here = as_indices(indices)
+    if here is None:  # the extension says what is wrong with them
+        here = np.asarray(indices)
+    return int(here.max()) + 1 if here.size else 0
 
 
 def _from_csr(data, indices, indptr, shape, copy):
     if shape is None:
-        indices = np.asarray(indices)
-        shape = (len(indptr) - 1, int(indices.max()) + 1 if indices.size else 0)
+        shape = (len(indptr) - 1, _extent(indices))
     return _core._from_csr(shape[0], shape[1], indptr, indices, _number_or_array(data), copy)
 
 
