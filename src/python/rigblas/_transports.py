@@ -103,7 +103,8 @@ class _OverTorch:
             raise ValueError("communicator: torch.distributed has no default process group; call "
                              "torch.distributed.init_process_group before, or give a communicator of mpi4py")
         self._torch, self._by = torch, distributed
-        self._group = distributed.group.WORLD if group is None else group
+        # The default group is not kept: PyTorch ends it, and its threads, in destroy_process_group.
+        self._group = group
         self.rank, self.size = distributed.get_rank(self._group), distributed.get_world_size(self._group)
         if self.rank < 0:
             raise ValueError("communicator: this process is not in the process group; call it on the group's ranks")
@@ -128,7 +129,9 @@ class _OverTorch:
         return self._torch.frombuffer(view, dtype=self._torch.uint8)
 
     def _operation(self, how, rank, part):
-        return self._by.P2POp(how, part, self._by.get_global_rank(self._group, rank), self._group)
+        if self._group is not None:
+            rank = self._by.get_global_rank(self._group, rank)
+        return self._by.P2POp(how, part, rank, self._group)
 
     def all_reduce(self, value, op):
         number = self._torch.tensor([value], dtype=self._torch.int64, device=self._device)
