@@ -175,7 +175,7 @@ def started(job):
         if line.startswith("{"):
             return json.loads(line)
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return {"error": lines[-1].strip() if lines else f"exit status {done.returncode}"}
+    return {"error": lines[-1].strip().partition(". ")[0] if lines else f"exit status {done.returncode}"}
 
 
 def first_line_of(*command):
@@ -185,7 +185,14 @@ def first_line_of(*command):
         return ""
 
 
-def environment(command):
+def measured_command():
+    """The words that say what is measured, without those of `--record` and `--commit`."""
+    words = ["tests/bench/gnn_python.py", *sys.argv[1:]]
+    is_name = [word in ("--record", "--commit") for word in words]
+    return " ".join(word for word, named, before in zip(words, is_name, [False, *is_name]) if not named and not before)
+
+
+def environment(given):
     import torch
     import torch_geometric
 
@@ -195,16 +202,15 @@ def environment(command):
     model = [line for line in open("/proc/cpuinfo") if line.startswith("model name")]
     return {
         "suite": "gnn_python",
-        "command": command,
-        "commit": first_line_of("git", "-C", here, "describe", "--always", "--dirty"),
+        "command": measured_command(),
+        "commit": given.commit or first_line_of("git", "-C", here, "describe", "--always", "--dirty"),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "cpu": model[0].partition(": ")[2].strip() if model else platform.processor(),
         "threads": torch.get_num_threads(),
         "load": [os.getloadavg()[0]],
         "gpu": gpu,
         "driver": driver,
-        "torch": torch.__version__,
-        "torch_geometric": torch_geometric.__version__,
+        "peers": {"torch_geometric": f"PyTorch Geometric {torch_geometric.__version__}, PyTorch {torch.__version__}"},
         "repeat": EPOCHS,
     }
 
@@ -258,7 +264,7 @@ def suite(given):
         graphs = [g for g in graphs if not given.graphs or g.split(":")[0] in given.graphs]
     if not graphs:
         sys.exit("gnn_python.py: no graphs; pass a folder that 'bench gnn --export' wrote, or --generate")
-    record = environment(" ".join(["tests/bench/gnn_python.py", *sys.argv[1:]]))
+    record = environment(given)
     record.update(summary={}, missed=[], rows=[])
     for graph in graphs:
         for model in given.models:
@@ -288,6 +294,7 @@ def main():
     options.add_argument("--graphs", nargs="+", help="only these graphs of the folder")
     options.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     options.add_argument("--record", help="the file of the record")
+    options.add_argument("--commit", help="what the record calls the sources, where it is no checkout of theirs")
     options.add_argument("--one", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.one:
