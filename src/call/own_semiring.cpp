@@ -156,14 +156,15 @@ files::path this_library() {
   return files::canonical(found.dli_fname);
 }
 
-/// The options for the headers: they are beside the library, above its folder, or in the package of
-/// Python that it belongs to.
+/// The options for the headers: they are beside the library, above its folder, in the package of
+/// Python that it belongs to, or where a build folder outside the sources has a link to them.
 std::vector<std::string> include_options(const files::path& library) {
   std::vector<std::string> out;
   bool is_whole = false;
   for (files::path at = library.parent_path(); !is_whole && at.has_relative_path();
        at = at.parent_path())
-    for (const files::path& include : {at / "include", at / "rigblas/include"})
+    for (const files::path& include :
+         {at / "include", at / "rigblas/include", at / "sources/include"})
       if (files::is_directory(include / "rig")) {
         out.push_back("-I" + include.string());
         is_whole = is_whole || files::exists(include / "rig/rig.hpp");
