@@ -251,6 +251,33 @@ def of_call(what):
     return lambda row: what.format_map(row) if row["semiring"] else ""
 
 
+def fastest(library):
+    """The least time of a library's forms, whose names in `peer_ms` begin with its name; None without it."""
+    def least(row):
+        return min((ms for name, ms in row["peer_ms"].items() if name.startswith(library)), default=None)
+    return least
+
+
+def time_of(library, form):
+    least = fastest(library)
+    return lambda row: "" if least(row) is None else format(least(row), form)
+
+
+def speedup_over(library):
+    least = fastest(library)
+    return lambda row: "" if least(row) is None else format(least(row) / row["ms"], ".2f")
+
+
+def faster_than_rig(**libraries):
+    """The libraries that are faster than a row's rig, as (rig's speed-up, name)."""
+    def losses(row):
+        times = ((fastest(prefix)(row), name) for prefix, name in libraries.items())
+        # A time that rounds to that of rig is no loss.
+        return [(ms / row["ms"], f"{row['operation']}, {row['graph']}, {name}") for ms, name in times
+                if ms is not None and ms < 0.995 * row["ms"]]
+    return losses
+
+
 def only(test, what):
     return lambda row: cell(row, what) if test(row) else ""
 
@@ -258,8 +285,9 @@ def only(test, what):
 # A line per group of rows that agree in `by`; the columns after those have the rows' `cell`, by `across`.
 Pivot = namedtuple("Pivot", "by across cell")
 # A column is a heading and what `cell` takes, or the value of a pivot's `across`; the first `left` ones are
-# words. A row has its place in the table if `where` is true.
-Table = namedtuple("Table", "suite heading text left columns where pivot", defaults=(lambda row: True, None))
+# words. A row has its place in the table if `where` is true; `losses` gives what is listed beneath.
+Table = namedtuple("Table", "suite heading text left columns where pivot losses",
+                   defaults=(lambda row: True, None, lambda row: []))
 
 TABLES = [
     Table("widths", "CPU, beside oneMKL",
@@ -267,13 +295,17 @@ TABLES = [
           {"graph": "", "threads": "", **{str(width): width for width in (1, 16, 32, 64, 100, 128, 256)}},
           lambda row: row["operation"] == "beside oneMKL" and row["type"] == "float",
           Pivot(lambda row: (row["graph"], row.get("threads", 1)), "features", "ratio:.2f")),
-    Table("analytics", "CPU, beside SuiteSparse:GraphBLAS",
-          "The fastest form of GraphBLAS, and LAGraph's algorithms called one by one. Both use the same number of "
-          "threads.", 2,
+    Table("analytics", "CPU, beside SuiteSparse:GraphBLAS and GAP",
+          "The fastest form of GraphBLAS, and LAGraph's algorithms called one by one. Where the record has "
+          "them, GAP's C++ programs take turns with those, on the same graphs, sources and weights. A program is a process, and its second trial counts. "
+          "All use the same number of threads. GAP's search finds parents, so both searches are compared with it. "
+          "Its PageRank is in float, rig's in double. Its betweenness runs source by source. Widths of buckets for "
+          "`sssp` are tried, and the fastest counts.", 2,
           {"operation": "operation", "graph": "graph", "ms": "ms:.2f",
-           "GraphBLAS, ms": lambda row: format(min(row["peer_ms"].values()), ".2f"),
-           "speed-up": "ratio:.2f"},
-          lambda row: row["kernel"] == row["chosen"]),
+           "GraphBLAS, ms": time_of("graphblas", ".2f"), "over GraphBLAS": speedup_over("graphblas"),
+           "GAP, ms": time_of("gap", ".2f"), "over GAP": speedup_over("gap")},
+          lambda row: row["kernel"] == row["chosen"],
+          losses=faster_than_rig(graphblas="GraphBLAS", gap="GAP")),
     Table("ranks", "What a product over ranks moves",
           "The rows of X that `exchange::fetch` moves, or the rows of X and C that `exchange::cover` moves, over those "
           "that an all-gather moves; in brackets the most that a rank receives over the mean. Counted from the plans "
@@ -321,9 +353,12 @@ TABLES = [
            "over single searches": only(lambda row: row["operation"] != "bfs", "ratio:.2f")}),
     Table("gap", "The six algorithms of the GAP benchmark",
           "Whole calls on the GPU. The share compares a call with a copy of the graph's bytes: once per search and "
-          "per iteration, twice for betweenness. A search by pull reads fewer bytes.", 2,
+          "per iteration, twice for betweenness. A search by pull reads fewer bytes. GAP's C++ programs run on the "
+          "CPU of the same machine, with all its threads, where the record has them.", 2,
           {"algorithm": "operation", "graph": "graph", "ms": "ms:.2f",
-           "share of the copy": "share_of_ceiling:.3f"}),
+           "share of the copy": "share_of_ceiling:.3f", "GAP on the CPU, ms": time_of("gap", ".2f"),
+           "speed-up": speedup_over("gap")},
+          losses=faster_than_rig(gap="GAP")),
     Table("graph", "Operations besides products",
           "A share is that of the measured copy bandwidth, which counts reads and writes. Each call is waited for. "
           "PageRank is compared with as many products alone.", 2,
@@ -482,6 +517,9 @@ def page(records):
             if record["suite"] == table.suite:
                 lines = table_of(list(table.columns), table.left, lines_of(table, record["rows"]))
                 out += f"\n## {table.heading}\n\n{table.text}\n\n{lines}\n{made_by(record)}"
+                losses = losses_of(loss for row in record["rows"] if table.where(row) for loss in table.losses(row))
+                if losses:
+                    out += f"\nThe peer is faster here:\n\n{listed(losses)}\n"
     missed = [f"{record['suite']}: {what}" for record in records for what in record.get("missed", [])]
     if missed:
         out += MISSED + listed(missed) + "\n"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "gap.hpp"
 #include "graphblas.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -218,12 +219,13 @@ class sparse_products {
 void analytics(const options& given, record& out) {
   graphblas::start(threads_of(given));
   out.peer("graphblas", graphblas::name());
-  ratios_by_kind ratios;
+  gap::introduce(given, out);
+  ratios_by_kind ratios, over_gap;
   const auto graphs = [&](const std::vector<std::string>& usual) {
     return given.graphs.empty() ? usual : given.graphs;
   };
   for (const std::string& name : graphs(usual_for_algorithms))
-    race_algorithms(name, given, out, ratios);
+    race_algorithms(name, given, out, ratios, over_gap);
   for (const std::string& name : graphs(usual_graphs)) {
     sparse_products of(name, graph_of(name), given, out, ratios);
     of.triangles();
@@ -238,6 +240,10 @@ void analytics(const options& given, record& out) {
     out.summarise(kind + "_over_graphblas_geomean", means.back());
     out.summarise(kind + "_over_graphblas_least", *std::min_element(numbers.begin(), numbers.end()),
                   1.0);
+  }
+  for (const auto& [kind, numbers] : over_gap) {
+    out.summarise(kind + "_over_gap_geomean", geometric_mean(numbers));
+    out.summarise(kind + "_over_gap_least", *std::min_element(numbers.begin(), numbers.end()));
   }
   out.summarise("all_over_graphblas_geomean", geometric_mean(means), 1.3);
 }

@@ -20,8 +20,9 @@ rig::index widest(const rig::pattern& graph);
 /// Nodes with entries, spread over the numbering.
 std::vector<rig::index> sources_of(const rig::pattern& graph, int count);
 
-/// Races GAP's six algorithms on the undirected graph of this name.
+/// Races GAP's six algorithms on the undirected graph of this name, beside GraphBLAS and, if they
+/// are given, GAP's programs.
 void race_algorithms(const std::string& name, const options& given, record& out,
-                     ratios_by_kind& ratios);
+                     ratios_by_kind& over_graphblas, ratios_by_kind& over_gap);
 
 }  // namespace bench

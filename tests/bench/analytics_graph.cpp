@@ -1,10 +1,13 @@
-// Suite analytics: GAP's six algorithms beside LAGraph's on SuiteSparse:GraphBLAS.
+// Suite analytics: GAP's six algorithms beside LAGraph's on SuiteSparse:GraphBLAS, and beside GAP's
+// own programs.
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "analytics.hpp"
+#include "gap.hpp"
 #include "graphblas.hpp"
 #include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
@@ -76,24 +79,28 @@ void expect_alike(const char* what, const Ours& ours, const Theirs& theirs, doub
 class six_algorithms {
  public:
   six_algorithms(std::string name, const rig::matrix<float>& graph, const options& given,
-                 record& out, ratios_by_kind& ratios)
+                 record& out, ratios_by_kind& over_graphblas, ratios_by_kind& over_gap)
       : name_(std::move(name)),
         given_(given),
         out_(out),
-        ratios_(ratios),
+        over_graphblas_(over_graphblas),
+        over_gap_(over_gap),
         desc_{.threads = threads_of(given)},
         values_(undirected(graph)),
         graph_(values_.with_value(true)),
         source_(widest(values_.structure())) {
     graph_.prepare({.transpose_a = true});
+    if (!given.gap.empty()) gap_.emplace(given, values_.structure(), 1);
   }
 
   void bfs() {
     rig::bfs_result found;
     graphblas::bfs push(values_, false), either(values_, true);
-    race("bfs", {{"rig", [&] { found = rig::bfs(graph_, source_, {}, desc_); }},
-                 {"graphblas_push", [&] { push.run(source_); }},
-                 {"graphblas_push_pull", [&] { either.run(source_); }}});
+    race("bfs",
+         {{"rig", [&] { found = rig::bfs(graph_, source_, {}, desc_); }},
+          {"graphblas_push", [&] { push.run(source_); }},
+          {"graphblas_push_pull", [&] { either.run(source_); }}},
+         [&](const gap::peer& gap) { return gap.bfs(source_, found.reached); });
     for (const graphblas::bfs* peer : {&push, &either})
       expect_alike("bfs", found.levels, peer->levels(), 0);
   }
@@ -104,7 +111,8 @@ class six_algorithms {
     race("bfs_parents",
          {{"rig", [&] { found = rig::bfs(graph_, source_, {.parents = true}, desc_); }},
           {"graphblas_push", [&] { push.run(source_); }},
-          {"graphblas_push_pull", [&] { either.run(source_); }}});
+          {"graphblas_push_pull", [&] { either.run(source_); }}},
+         [&](const gap::peer& gap) { return gap.bfs(source_, found.reached); });
     for (const graphblas::bfs* peer : {&push, &either})
       expect_alike("bfs_parents", found.levels, peer->levels(), 0);
   }
@@ -120,6 +128,11 @@ class six_algorithms {
       field.push_back({"graphblas_delta_" + std::to_string(delta),
                        [&, peer = peers.back().get()] { peer->run(source_); }});
     }
+    if (gap_) gap_->write_weights(weights);
+    for (const int width : gap::widths)
+      enter_gap(field, gap::width_name(width), [&, width](const gap::peer& gap) {
+        return gap.sssp(source_, width, found.reached);
+      });
     race("sssp", field);
     auto reached = rig::apply(found.distances, rig::binary::minimum, graphblas::sssp::unreached);
     for (const auto& peer : peers) expect_alike("sssp", reached, peer->distances(), 0);
@@ -131,7 +144,8 @@ class six_algorithms {
     race("components",
          {{"rig", [&] { found = rig::components(graph_, {.symmetric = true}, desc_); }},
           {"graphblas_fastsv", [&] { all.run(); }},
-          {"graphblas_fastsv_sampled", [&] { samples.run(); }}});
+          {"graphblas_fastsv_sampled", [&] { samples.run(); }}},
+         [&](const gap::peer& gap) { return gap.components(found.count); });
     expect_alike("components", found.labels, all.labels(), 0);
     expect_alike("components", found.labels, samples.labels(), 0);
   }
@@ -142,8 +156,10 @@ class six_algorithms {
     // The tolerance is never met; so both compute the change of each iteration.
     const rig::pagerank_options settings{.tolerance = 1e-300, .most_iterations = iterations};
     graphblas::pagerank<double> peer(values_, settings.damping, iterations);
-    race("pagerank", {{"rig", [&] { found = rig::pagerank(graph_, settings, desc_); }},
-                      {"graphblas", [&] { peer.run(); }}});
+    race("pagerank",
+         {{"rig", [&] { found = rig::pagerank(graph_, settings, desc_); }},
+          {"graphblas", [&] { peer.run(); }}},
+         [&](const gap::peer& gap) { return gap.pagerank(iterations); });
     expect_alike("pagerank", found.ranks, peer.ranks(), 1e-9);
   }
 
@@ -151,8 +167,10 @@ class six_algorithms {
     const std::vector<index> sources = sources_of(values_.structure(), 4);
     rig::dense<double> found;
     graphblas::betweenness peer(values_);
-    race("betweenness", {{"rig", [&] { found = rig::betweenness(graph_, sources, {}, desc_); }},
-                         {"graphblas", [&] { peer.run(sources); }}});
+    race("betweenness",
+         {{"rig", [&] { found = rig::betweenness(graph_, sources, {}, desc_); }},
+          {"graphblas", [&] { peer.run(sources); }}},
+         [&](const gap::peer& gap) { return gap.betweenness(sources); });
     // Both subtract the number of sources from sums that begin with it.
     const auto moved = rig::apply(found, rig::binary::plus, 4.0);
     auto theirs = peer.sums();
@@ -172,7 +190,7 @@ class six_algorithms {
       peers.push_back(std::make_unique<graphblas::triangle_count>(values_, form >= 2, form % 2));
       field.push_back({names[form], [peer = peers.back().get()] { peer->run(); }});
     }
-    race("triangle_count", field);
+    race("triangle_count", field, [&](const gap::peer& gap) { return gap.triangles(found); });
     for (const auto& peer : peers)
       if (peer->count() != found)
         rig::fail(rig::errc::range,
@@ -180,6 +198,19 @@ class six_algorithms {
   }
 
  private:
+  /// `of_gap`: the milliseconds of GAP's program, which compares its number with what rig found.
+  void race(const char* algorithm, std::vector<contender> field,
+            std::function<double(const gap::peer&)> of_gap) {
+    enter_gap(field, "gap", std::move(of_gap));
+    race(algorithm, field);
+  }
+
+  void enter_gap(std::vector<contender>& field, std::string name,
+                 std::function<double(const gap::peer&)> of_gap) const {
+    if (gap_)
+      field.push_back({std::move(name), {}, [this, of = std::move(of_gap)] { return of(*gap_); }});
+  }
+
   void race(const char* algorithm, const std::vector<contender>& field) {
     const std::vector<double> ms = bench::race(field, repeat_of(given_));
     row line;
@@ -188,27 +219,34 @@ class six_algorithms {
     line.nnz = graph_.nnz();
     line.operation = algorithm;
     line.ms = ms[0];
-    for (std::size_t i = 1; i < field.size(); ++i) line.peer_ms[field[i].name] = ms[i];
-    line.ratio = *std::min_element(ms.begin() + 1, ms.end()) / line.ms;
+    std::optional<double> graphblas, gap;
+    for (std::size_t i = 1; i < field.size(); ++i) {
+      line.peer_ms[field[i].name] = ms[i];
+      std::optional<double>& best = field[i].own_ms ? gap : graphblas;
+      best = std::min(ms[i], best.value_or(ms[i]));
+    }
+    line.ratio = std::min(*graphblas, gap.value_or(*graphblas)) / line.ms;
+    over_graphblas_[algorithm].push_back(*graphblas / line.ms);
+    if (gap) over_gap_[algorithm].push_back(*gap / line.ms);
     out_.add(line);
-    ratios_[algorithm].push_back(*line.ratio);
   }
 
   std::string name_;
   const options& given_;
   record& out_;
-  ratios_by_kind& ratios_;
+  ratios_by_kind &over_graphblas_, &over_gap_;
   rig::descriptor desc_;
   rig::matrix<float> values_;  ///< both directions of each edge
   rig::matrix<bool> graph_;
   index source_;
+  std::optional<gap::peer> gap_;
 };
 
 }  // namespace
 
 void race_algorithms(const std::string& name, const options& given, record& out,
-                     ratios_by_kind& ratios) {
-  six_algorithms of(name, graph_of(name), given, out, ratios);
+                     ratios_by_kind& over_graphblas, ratios_by_kind& over_gap) {
+  six_algorithms of(name, graph_of(name), given, out, over_graphblas, over_gap);
   of.bfs();
   of.bfs_parents();
   of.sssp();

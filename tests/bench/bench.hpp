@@ -5,12 +5,18 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "rig/generate.hpp"
 
 namespace bench {
+
+/// The command line is wrong: exit code 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The options of the command line; empty and 0 select the suite's defaults.
 struct options {
@@ -26,6 +32,7 @@ struct options {
   std::string table;       ///< tune: the table to write
   std::string folder;      ///< gnn: where the graphs are written for peers in other languages
   std::string collection;  ///< collection: the folder of the matrices
+  std::string gap;         ///< gap, analytics: the folder of GAP's programs; empty: none
   bool cpu = false;        ///< collection: on the CPU, even if there is a GPU
   bool all = false;        ///< also the graphs that need gigabytes
 };
@@ -38,7 +45,12 @@ double wall_clock(const std::function<void()>& work);
 struct contender {
   std::string name;
   std::function<void()> run;
+  /// In place of `run`, for a process that takes its time itself: returns its milliseconds.
+  std::function<double()> own_ms = {};
 };
+
+/// The middle time; the greater one of two.
+double median(std::vector<double> times);
 
 /// Median milliseconds of each contender, after a round that does not count, and each after a run
 /// that is not timed. The contenders take turns, so that a change in the machine's load affects all

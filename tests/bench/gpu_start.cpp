@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -33,11 +32,6 @@ const cloned_plus_times run_time;
 constexpr const char* small_graph = "uniform:2000:8";
 constexpr const char* skewed_graph = "rmat:11:16";  // has rows that split splits into row segments
 constexpr int small_width = 32;
-
-double median(std::vector<double> of) {
-  std::sort(of.begin(), of.end());
-  return of[of.size() / 2];
-}
 
 template <class S>
 void print_two_calls(const rig::matrix<float>& a, const rig::dense<float>& b, const S& semiring) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "collection.hpp"
+#include "gap.hpp"
 #include "rig/output_file.hpp"
 #ifdef RIG_HAS_CUDA
 #include "gpu_suites.hpp"
@@ -22,7 +23,8 @@ constexpr suite table[] = {
     {"cpu", "rig beside SuiteSparse:GraphBLAS and a plain OpenMP loop", cpu},
     {"widths", "the part of suite cpu beside oneMKL: all widths, reductions and first calls",
      widths_suite},
-    {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
+    {"analytics", "sparse products and algorithms beside SuiteSparse:GraphBLAS, and --gap",
+     analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
     {"ranks", "products over ranks: what moves, and ranks of one process beside an all-gather",
@@ -61,11 +63,6 @@ constexpr suite table[] = {
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
      gpu_suites},
 #endif
-};
-
-/// The command line is wrong: exit code 2.
-struct usage_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -140,6 +137,8 @@ po::options_description shown_options(command_line& line) {
   add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");
   add("export", po::value(&line.given.folder)->value_name("FOLDER"),
       "gnn: writes the graphs there, for tests/bench/gnn_peers.py");
+  add("gap", po::value(&line.given.gap)->value_name("FOLDER"),
+      "gap, analytics: also the programs of the GAP benchmark suite there, on the CPU");
   add("all", "the graphs that need gigabytes too");
   add("cpu", "collection: on the CPU, even if there is a GPU");
   add("record", po::value(&line.given.record),
@@ -166,13 +165,13 @@ void parse(int count, char** arguments, const po::options_description& shown, co
 std::string measured_command(int count, char** arguments) {
   std::string command = "bench";
   for (int i = 1; i < count; ++i) {
-    const std::string_view word = arguments[i];
-    // Where a record or a graph is written says nothing of what was measured.
-    constexpr std::string_view left_out[] = {"--record", "--commit", "--export"};
-    if (std::ranges::find(left_out, word) != std::end(left_out))
-      ++i;
-    else if (std::ranges::find(left_out, word.substr(0, word.find('='))) == std::end(left_out))
-      command.append(" ").append(word);
+    const std::string_view word = arguments[i], option = word.substr(0, word.find('='));
+    // Where a record or a graph is written, or programs lie, says nothing of what was measured.
+    constexpr std::string_view left_out[] = {"--record", "--commit", "--export", "--gap"};
+    const bool is_left_out = std::ranges::find(left_out, option) != std::end(left_out);
+    if (!is_left_out) command.append(" ").append(word);
+    if (option == "--gap") command += " --gap FOLDER";
+    if (is_left_out && option == word) ++i;
   }
   return command;
 }
@@ -192,6 +191,7 @@ options measured(const command_line& line, std::string command) {
   number("repeat", given.repeat);
   given.all = line.seen.count("all") != 0;
   given.cpu = line.seen.count("cpu") != 0;
+  if (line.seen.count("gap") != 0) gap::require_programs(given.gap);
   return given;
 }
 
