@@ -84,6 +84,9 @@ struct options {
   }
   template <class T>
   std::string describe(const rig::matrix<T>& a) const {
+    if (a.rows() != a.columns())
+      return source() + ": " + digits(a.rows()) + " x " + digits(a.columns()) + ", " +
+             digits(a.nnz()) + " entries";
     return source() + ": " + digits(a.rows()) + " nodes, " + digits(a.nnz()) + " arcs";
   }
   /// A graph where to compute, and a line about it.

@@ -299,6 +299,9 @@ TEST_CASE("bench: each kernel that can, peers, and a sentence") {
     CHECK(shown.out.find(part) != std::string::npos);
   const scratch empty("empty.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
   CHECK(rigblas("bench --device cpu --seconds 0 " + empty.path.string()).status == 0);
+  const scratch wide("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
+  CHECK(rigblas("bench --device cpu --features 1 --seconds 0 " + wide.path.string())
+            .out.starts_with(wide.path.string() + ": 2 x 3, 1 entries\n"));
 }
 
 TEST_CASE("bench: the first table of a million entries comes within 20 seconds") {
