@@ -165,6 +165,13 @@ TEST_CASE("info: what is known of two small graphs") {
   CHECK(small["greatest_value"] == 9);
   CHECK(small["mean_distance"] == doctest::Approx((1 + 1 + 2 + 0 + 1 + 1 + 2 + 2) / 8.0));
 
+  const scratch holes("holes.mtx",
+                      "%%MatrixMarket matrix array real general\n2 2\nnan\n5\nnan\n1\n");
+  const auto some = facts("info " + holes.path.string());
+  CHECK(some["least_value"] == 1);
+  CHECK(some["greatest_value"] == 5);
+  CHECK(some["nan_values"] == 2);
+
   const scratch wide("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
   const auto rectangle = facts("info " + wide.path.string());
   CHECK(rectangle["columns"] == 3);
