@@ -110,6 +110,7 @@ TEST_CASE("wrong input is one line that names the value, with its exit status") 
     check_refused(name + " /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
     check_refused(name + " " + broken.path.string(), 1, broken.path.string() + ":3: ");
     check_refused(name, 2, "there is no graph");
+    check_refused(name + " one.mtx two.mtx", 2, "too many positional options");
     check_refused(name + " --generate club", 2, "club");
     check_refused(name + " --generate karate --threads two", 2, "two");
   }
@@ -126,6 +127,7 @@ TEST_CASE("wrong input is one line that names the value, with its exit status") 
   const std::string to = out.path.string();
   check_refused("convert /nowhere/at_all.mtx " + to, 1, "/nowhere/at_all.mtx");
   check_refused("convert --generate karate", 2, "there is no file to write");
+  check_refused("convert one.mtx " + to + " two.mtx", 2, "too many positional options");
   check_refused("convert --generate karate --to out.mat", 2, "unlike 'out.mat'");
   check_refused("convert --generate karate --to /nowhere/out.mtx", 1, "/nowhere/out.mtx");
   check_refused("convert --generate karate --weights few --to " + to, 2, "not 'few'");
