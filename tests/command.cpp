@@ -387,14 +387,17 @@ TEST_CASE("completion in bash: commands, algorithms, options, files") {
   const auto completed = [](const std::string& words, int at) {
     return printed("bash", "source " + completion + "rigblas.bash\nCOMP_WORDS=(" + words +
                                ")\nCOMP_CWORD=" + std::to_string(at) +
-                               "\n_rigblas\necho \"${COMPREPLY[*]}\"\n");
+                               "\n_rigblas\n(IFS='|'; echo \"${COMPREPLY[*]}\")\n");
   };
-  CHECK(completed("rigblas ''", 1) == "info convert run explain bench tune devices\n");
+  CHECK(completed("rigblas ''", 1) == "info|convert|run|explain|bench|tune|devices\n");
   CHECK(completed("rigblas in", 1) == "info\n");
   CHECK(completed("rigblas run page", 2) == "pagerank\n");
   CHECK(completed("rigblas run pagerank --da", 3) == "--damping\n");
   CHECK(completed("rigblas bench graph.mtx --sec", 3) == "--seconds\n");
   CHECK(completed("rigblas info " RIG_SOURCE_DIR "/READ", 2) == RIG_SOURCE_DIR "/README.md\n");
+  const scratch blank("with a blank.mtx", "");
+  const std::string whole = blank.path.string();
+  CHECK(completed("rigblas info " + whole.substr(0, whole.find(' ')), 2) == whole + "\n");
 }
 
 TEST_CASE("completion in zsh and in fish") {
