@@ -84,6 +84,9 @@ struct options {
   }
   template <class T>
   std::string describe(const rig::matrix<T>& a) const {
+    if (a.rows() != a.columns())
+      return source() + ": " + digits(a.rows()) + " x " + digits(a.columns()) + ", " +
+             digits(a.nnz()) + " entries";
     return source() + ": " + digits(a.rows()) + " nodes, " + digits(a.nnz()) + " arcs";
   }
   /// A graph where to compute, and a line about it.
@@ -229,9 +232,8 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
   const bool is_made = has_second && std::ranges::any_of(words, [](const std::string& word) {
                          return word.starts_with("--generate");
                        });
-  if (about.what != takes::nothing && !is_made)
-    order.add(about.has_graph() ? "graph" : "data", has_second ? 1 : -1);
-  if (has_second) order.add(about.second, -1);
+  if (about.what != takes::nothing && !is_made) order.add(about.has_graph() ? "graph" : "data", 1);
+  if (has_second) order.add(about.second, 1);
   po::options_description all;
   all.add(own).add(shared);
   po::variables_map seen;

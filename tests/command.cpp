@@ -110,6 +110,7 @@ TEST_CASE("wrong input is one line that names the value, with its exit status") 
     check_refused(name + " /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
     check_refused(name + " " + broken.path.string(), 1, broken.path.string() + ":3: ");
     check_refused(name, 2, "there is no graph");
+    check_refused(name + " one.mtx two.mtx", 2, "too many positional options");
     check_refused(name + " --generate club", 2, "club");
     check_refused(name + " --generate karate --threads two", 2, "two");
   }
@@ -126,6 +127,7 @@ TEST_CASE("wrong input is one line that names the value, with its exit status") 
   const std::string to = out.path.string();
   check_refused("convert /nowhere/at_all.mtx " + to, 1, "/nowhere/at_all.mtx");
   check_refused("convert --generate karate", 2, "there is no file to write");
+  check_refused("convert one.mtx " + to + " two.mtx", 2, "too many positional options");
   check_refused("convert --generate karate --to out.mat", 2, "unlike 'out.mat'");
   check_refused("convert --generate karate --to /nowhere/out.mtx", 1, "/nowhere/out.mtx");
   check_refused("convert --generate karate --weights few --to " + to, 2, "not 'few'");
@@ -164,6 +166,13 @@ TEST_CASE("info: what is known of two small graphs") {
   CHECK(small["least_value"] == -4);
   CHECK(small["greatest_value"] == 9);
   CHECK(small["mean_distance"] == doctest::Approx((1 + 1 + 2 + 0 + 1 + 1 + 2 + 2) / 8.0));
+
+  const scratch holes("holes.mtx",
+                      "%%MatrixMarket matrix array real general\n2 2\nnan\n5\nnan\n1\n");
+  const auto some = facts("info " + holes.path.string());
+  CHECK(some["least_value"] == 1);
+  CHECK(some["greatest_value"] == 5);
+  CHECK(some["nan_values"] == 2);
 
   const scratch wide("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
   const auto rectangle = facts("info " + wide.path.string());
@@ -299,6 +308,9 @@ TEST_CASE("bench: each kernel that can, peers, and a sentence") {
     CHECK(shown.out.find(part) != std::string::npos);
   const scratch empty("empty.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
   CHECK(rigblas("bench --device cpu --seconds 0 " + empty.path.string()).status == 0);
+  const scratch wide("wide.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
+  CHECK(rigblas("bench --device cpu --features 1 --seconds 0 " + wide.path.string())
+            .out.starts_with(wide.path.string() + ": 2 x 3, 1 entries\n"));
 }
 
 TEST_CASE("bench: the first table of a million entries comes within 20 seconds") {
@@ -339,6 +351,11 @@ TEST_CASE("devices: the places of the library, and why there is no CUDA") {
   for (std::size_t k = 0; k < places.size(); ++k)
     CHECK(said["places"][k]["place"] == rig::to_string(places[k].where));
   CHECK(said["no_cuda"].is_null() == (places.size() > 1));
+  if (said["libraries"]["libcuda"].is_null()) {
+    const std::string why = said["no_cuda"];
+    CHECK((why.ends_with("no driver of NVIDIA is installed") ||
+           why.find("without CUDA") != why.npos));
+  }
   CHECK(said["version"] == rig::version());
   CHECK(said["semirings"]["float"].size() == rig::named_semiring<float>::names().size());
   for (const char* library : {"libcuda", "libnvrtc", "libcusparse", "libgraphblas"})
@@ -370,14 +387,17 @@ TEST_CASE("completion in bash: commands, algorithms, options, files") {
   const auto completed = [](const std::string& words, int at) {
     return printed("bash", "source " + completion + "rigblas.bash\nCOMP_WORDS=(" + words +
                                ")\nCOMP_CWORD=" + std::to_string(at) +
-                               "\n_rigblas\necho \"${COMPREPLY[*]}\"\n");
+                               "\n_rigblas\n(IFS='|'; echo \"${COMPREPLY[*]}\")\n");
   };
-  CHECK(completed("rigblas ''", 1) == "info convert run explain bench tune devices\n");
+  CHECK(completed("rigblas ''", 1) == "info|convert|run|explain|bench|tune|devices\n");
   CHECK(completed("rigblas in", 1) == "info\n");
   CHECK(completed("rigblas run page", 2) == "pagerank\n");
   CHECK(completed("rigblas run pagerank --da", 3) == "--damping\n");
   CHECK(completed("rigblas bench graph.mtx --sec", 3) == "--seconds\n");
   CHECK(completed("rigblas info " RIG_SOURCE_DIR "/READ", 2) == RIG_SOURCE_DIR "/README.md\n");
+  const scratch blank("with a blank.mtx", "");
+  const std::string whole = blank.path.string();
+  CHECK(completed("rigblas info " + whole.substr(0, whole.find(' ')), 2) == whole + "\n");
 }
 
 TEST_CASE("completion in zsh and in fish") {

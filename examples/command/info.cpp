@@ -1,6 +1,7 @@
 // rigblas info: the shape of a matrix, its graph, its memory, and the kernels of its products.
 
 #include <cmath>
+#include <limits>
 
 #include "command.hpp"
 #include "options.hpp"
@@ -20,6 +21,29 @@ using example::report;
 
 std::string megabytes(double bytes) { return brief(bytes / 1e6) + " MB"; }
 
+/// The range of the values; those that are NaN have no place in it.
+void add_values(report& out, const rig::matrix<double>& a) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  double least = none, most = none;
+  rig::int64 nans = 0;
+  const rig::int64 stored = a.iso() ? std::min<rig::int64>(a.nnz(), 1) : a.nnz();
+  for (rig::int64 p = 0; p < stored; ++p) {
+    nans += std::isnan(a.value(p));
+    least = std::fmin(least, a.value(p));
+    most = std::fmax(most, a.value(p));
+  }
+  out.add_hidden("one_value", a.iso());
+  out.add_hidden("least_value", least);
+  out.add_hidden("greatest_value", most);
+  out.add_hidden("nan_values", nans);
+  const std::string range =
+      a.iso() ? "each entry is " + brief(least) : brief(least) + " to " + brief(most);
+  out.note("values", stored == 0      ? "there are none"
+                     : nans == stored ? "each entry is NaN"
+                     : nans > 0       ? range + "; " + digits(nans) + " are NaN"
+                                      : range);
+}
+
 void add_shape(report& out, const rig::matrix<double>& a) {
   const double places = static_cast<double>(a.rows()) * a.columns();
   out.add_hidden("rows", a.rows());
@@ -30,17 +54,7 @@ void add_shape(report& out, const rig::matrix<double>& a) {
                (places > 0
                     ? ", " + brief(100 * static_cast<double>(a.nnz()) / places) + " % of the places"
                     : ""));
-  double least = a.iso() ? a.iso_value() : 0, most = least;
-  if (!a.iso() && a.nnz() > 0) {
-    const auto [low, high] = std::minmax_element(a.values(), a.values() + a.nnz());
-    least = *low;
-    most = *high;
-  }
-  out.add_hidden("one_value", a.iso());
-  out.add_hidden("least_value", least);
-  out.add_hidden("greatest_value", most);
-  out.note("values",
-           a.iso() ? "each entry is " + brief(least) : brief(least) + " to " + brief(most));
+  add_values(out, a);
 }
 
 void add_degrees(report& out, const rig::pattern& a) {

@@ -163,7 +163,7 @@ rig_status rig_view_elements(const rig_elements* elements, rig_container** out);
 /// A dense of zeros.
 rig_status rig_new_dense(int64_t rows, int64_t columns, rig_type type, rig_place place,
                          rig_container** out);
-/// A sparse matrix from a file: Matrix Market, or an edge list; gzip too.
+/// A sparse matrix from a file: Matrix Market, an edge list, both also in gzip, or SciPy's .npz.
 rig_status rig_read_file(const char* path, rig_type type, rig_container** out);
 /// Takes over a tensor of DLPack with one or two dimensions, whose rows lie in order; its deleter
 /// is called when the last container with its memory goes. If the call fails, the tensor is the

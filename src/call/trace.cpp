@@ -2,6 +2,7 @@
 
 #include "call/trace.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "rig/kernels/erased.hpp"
 #include "storage/backend.hpp"
 
 namespace rig {
@@ -35,7 +37,7 @@ trace from_environment() {
     if (found != std::end(names))
       out = out | found->what;
     else
-      std::fprintf(stderr, "RIG_VERBOSE: '%.*s' is no word of it; use profile, choice or off\n",
+      std::fprintf(stderr, "RIG_VERBOSE: '%.*s' is none of profile, choice and off\n",
                    static_cast<int>(word.size()), word.data());
   }
   return out;
@@ -93,22 +95,13 @@ std::string head(const char* operation, const char* ran, const char* by, type re
   return std::string(operation) + "," + ran + "," + by + "," + name_of(result);
 }
 
-const char* name_of(unary op) {
-  static constexpr const char* words[] = {
-      "identity",    "negate",    "absolute", "reciprocal",         "square", "square_root",
-      "exponential", "logarithm", "sigmoid",  "hyperbolic_tangent", "relu",   "sign",
-      "floor",       "ceiling",   "round",    "logical_not",        "one"};
-  static_assert(std::size(words) == static_cast<std::size_t>(unary::one) + 1);
-  return words[static_cast<int>(op)];
-}
-
 /// The name of an operator, of which a builtin one is a code.
 const char* name_of(const operator_info& op, unsigned char code) {
   switch (op.kind) {
     case operator_kind::join:
       return name_of(static_cast<binary>(code));
     case operator_kind::map:
-      return name_of(static_cast<unary>(code));
+      return unary_names()[code];
     case operator_kind::select:
       return name_of(static_cast<selection>(code));
     default:

@@ -31,6 +31,8 @@ template <class T>
 matrix<T> read_sparse(io::input_file& file, const read_options& options) {
   if (io::is_npz(file)) return io::read_npz_matrix<T>(file, options);
   if (io::is_matrix_market(file)) return io::read_matrix_market<T>(file, options);
+  // Refused there: a damaged or empty archive is no edge list.
+  if (file.path().ends_with(".npz")) return io::read_npz_matrix<T>(file, options);
   return io::read_edge_list<T>(file, options);
 }
 

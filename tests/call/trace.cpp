@@ -55,6 +55,8 @@ TEST_CASE("an operation has a line with its kernel, operator, type and operands"
   const matrix<float> square =
       rig::mxm(a, a, rig::plus_times<float>{}, {.transpose_b = true, .kernel = "gustavson"});
   CHECK(of.one() == "rig,exec,cpu,mxm,gustavson,plus_times,float,A:3x4/4,B:3x4/4");
+  rig::apply(a, rig::unary::hyperbolic_tangent);
+  CHECK(of.one() == "rig,exec,cpu,apply,-,hyperbolic_tangent,float,A:3x4/4");
   rig::ewise_add(c, c, rig::binary::minimum);
   CHECK(of.one() == "rig,exec,cpu,ewise_add,-,minimum,float,A:3x2,B:3x2");
   rig::transpose(a);
@@ -141,8 +143,7 @@ TEST_CASE("RIG_VERBOSE writes to stderr, and names a wrong word") {
   CHECK(both.find("rig,exec,cpu,mxm,row,plus_times,float,A:3x4/4,B:4x2,ms:") != both.npos);
   CHECK(both.find("rig,choice,cpu,mxm,row,chosen,") != both.npos);
   CHECK(words_of_child("off") == "");
-  CHECK(words_of_child("loud") ==
-        "RIG_VERBOSE: 'loud' is no word of it; use profile, choice or off\n");
+  CHECK(words_of_child("loud") == "RIG_VERBOSE: 'loud' is none of profile, choice and off\n");
 }
 
 }  // namespace

@@ -147,6 +147,9 @@ TEST_CASE("malformed archives of matrices are refused with the reason") {
       "the member \"labels.npy\" is missing");
   has(refusal(errc::format, [&] { rig::read_dense<float>(file_of("x.npy", offsets), "labels"); }),
       "not a .npz file");
+  for (const char* text : {"", "0 1\n"})
+    has(refusal(errc::format, [&] { rig::read_matrix<float>(file_of("named.npz", text)); }),
+        "named.npz: not a .npz file");
   std::string damaged = archive(small());
   damaged[200] = static_cast<char>(damaged[200] ^ 1);
   has(refusal(errc::format,

@@ -39,6 +39,10 @@ if [ -x "$root/usr/bin/rigblas" ]; then
   printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >"$folder/path.mtx"
   "$root/usr/bin/rigblas" info "$folder/path.mtx"
 fi
+if grep -H -- '-L/' "${pc%/*}"/*.pc; then
+  echo "these options name a folder of the machine that built the packages"
+  exit 1
+fi
 if grep -rlF "$(cd "$build" && pwd)" "$root/usr"; then
   echo "these files name the folder of the build"
   exit 1

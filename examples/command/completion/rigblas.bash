@@ -13,7 +13,7 @@ _rigblas() {
     COMPREPLY=($(compgen -W "$(grep -oE '^  [a-z_]+' <<<"$help")" -- "$typed"))
   else
     compopt -o filenames 2>/dev/null
-    COMPREPLY=($(compgen -f -- "$typed"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$typed")  # names may have blanks
   fi
 }
 complete -F _rigblas rigblas

@@ -13,14 +13,20 @@ namespace {
 
 struct devices_found {
   int count;
-  const char* why_none;  ///< in CUDA's words: no driver, one that is too old, no device
+  const char* why_none;  ///< in CUDA's words: a driver that is too old, no device
 };
+/// CUDA calls a driver that is not there too old.
+bool is_without_driver() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess && version == 0;
+}
 const devices_found& found() {
   static const devices_found once = [] {
     int n = 0;
     const cudaError_t status = cudaGetDeviceCount(&n);
     if (status == cudaSuccess) return devices_found{std::min(n, most_devices), ""};
     cudaGetLastError();
+    if (is_without_driver()) return devices_found{0, "no driver of NVIDIA is installed"};
     return devices_found{0, cudaGetErrorString(status)};
   }();
   return once;
