@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <iostream>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -60,11 +62,31 @@ std::string json(Bool holds) {
 }
 inline std::string json(int number) { return digits(number); }
 inline std::string json(long number) { return digits(number); }
+/// The bytes of the letter of UTF-8 that a text begins with; 0 if it begins with none.
+inline std::size_t letter_bytes(std::string_view text) {
+  const auto ones = [&](std::size_t at) {
+    return std::countl_one(static_cast<unsigned char>(text[at]));
+  };
+  if (ones(0) == 0) return 1;
+  const auto length = static_cast<std::size_t>(ones(0));
+  if (length < 2 || length > 4 || length > text.size()) return 0;
+  for (std::size_t at = 1; at < length; ++at)
+    if (ones(at) != 1) return 0;
+  return length;
+}
+/// JSON is UTF-8, and a file's name may be other bytes: each becomes U+FFFD.
 inline std::string json(const std::string& text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t length = letter_bytes(rest);
+    if (rest[0] == '"' || rest[0] == '\\') out += '\\';
+    if (length == 0)
+      out += "\uFFFD";
+    else if (static_cast<unsigned char>(rest[0]) < 0x20)
+      out += ' ';
+    else
+      out += rest.substr(0, length);
+    rest.remove_prefix(length == 0 ? 1 : length);
   }
   return out + "\"";
 }

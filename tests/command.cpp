@@ -186,6 +186,12 @@ TEST_CASE("info: a count that would take long waits for --all") {
   CHECK(facts(long_count + " --all")["triangles"] == 1000L * 999 * 998 / 6);
 }
 
+TEST_CASE("JSON is UTF-8, also of a file's name that is not") {
+  const scratch file("k\xE4\xC3\xA4.mtx", directed);
+  const auto said = facts("info " + file.path.string());
+  CHECK(said["graph"].get<std::string>().ends_with("k\uFFFD\u00E4.mtx"));
+}
+
 TEST_CASE("convert: every format and back") {
   const scratch file("directed.mtx", directed);
   const std::string from = file.path.string();

@@ -3,8 +3,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "programs.hpp"
 #include "rig/rig.hpp"
@@ -168,6 +172,30 @@ TEST_CASE("integers are printed whole, in text, in JSON and in files") {
   CHECK(run("sssp --json " + fraction.path.string()).out.find("\"max\": 123456.75,") !=
         std::string::npos);
   CHECK(run("sssp " + fraction.path.string()).out.find("123457\n") != std::string::npos);
+}
+
+TEST_CASE("RIG_VERBOSE=profile has a line for every operation of the example") {
+  setenv("RIG_VERBOSE", "profile", 1);
+  const outcome result = run_built("examples/operations --generate karate --json");
+  unsetenv("RIG_VERBOSE");
+  REQUIRE(result.status == 0);
+  std::set<std::string> traced;
+  std::istringstream lines(result.err);
+  for (std::string line; std::getline(lines, line);) {
+    REQUIRE(line.starts_with("rig,exec,cpu,"));
+    const std::size_t first = std::string_view("rig,exec,cpu,").size();
+    traced.insert(line.substr(first, line.find(',', first) - first));
+  }
+  // These make a matrix, or read one: docs/guide/trace.md.
+  const std::set<std::string> none = {"at", "from_tuples", "to_tuples"};
+  for (const auto& [shown, unused] : nlohmann::json::parse(result.out)["results"].items()) {
+    const std::string last = shown.substr(shown.rfind('_') + 1);  // vector_add: ewise_add
+    const bool has_line = std::ranges::any_of(traced, [&](const std::string& operation) {
+      return shown.starts_with(operation) || operation.ends_with(last);
+    });
+    CAPTURE(shown);
+    CHECK(has_line != none.contains(shown));
+  }
 }
 
 TEST_CASE("--output and --save write regular files only, whole or not at all") {

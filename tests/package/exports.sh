@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # exports.sh LIBRARY NAMES FOLDER...: the library exports the interface for C and the listed names, nothing else; each
-# listed name is in the library, and headers of the folders have it.
+# listed name is in the library, and headers of the folders have it. All functions of rig.h are in the library.
 set -euo pipefail
 library=$1 names=$2
 shift 2
@@ -17,4 +17,7 @@ while read -r name; do
   grep -qE "^_Z(GV)?(T[VIS]|Z)?N[KRO]*$mangled" <<<"$symbols" || { echo "$name is listed, but the library lacks it"; status=1; }
   grep -rqw "${name##*::}" "$@" || { echo "$name is listed, but no public header has it"; status=1; }
 done < <(grep '^rig::' "$names")
+for name in $(grep -hoE '\brig_[a-z_]+\(' "$@" --include=rig.h -r | tr -d '(' | sort -u); do
+  grep -qx "$name" <<<"$symbols" || { echo "rig.h has $name, but the library lacks it"; status=1; }
+done
 exit $status
