@@ -9,6 +9,9 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report.hpp"
 #include "rig/descriptor.hpp"
@@ -60,18 +63,37 @@ inline bool is_sampled(const std::string& kernel) {
   });
 }
 
+/// What makes one entry of several at one position.
+struct fold {
+  const char* name;
+  rig::accumulator by;
+};
+constexpr fold folds[] = {
+    {"plus", rig::accumulator::plus},       {"times", rig::accumulator::times},
+    {"minimum", rig::accumulator::minimum}, {"maximum", rig::accumulator::maximum},
+    {"first", rig::accumulator::first},     {"second", rig::accumulator::second}};
+
 struct options {
-  std::string graph, generate, device, kernel, explain, output;
+  std::string graph, generate, separator, duplicates, device, kernel, explain, output;
   int threads = 0;
-  bool any_order = false, json = false;
+  bool extra_columns = false, any_order = false, json = false;
 
   /// File or recipe the graph comes from.
   const std::string& source() const { return graph.empty() ? generate : graph; }
 
+  rig::read_options reading() const {
+    rig::read_options out;
+    if (!separator.empty()) out.separator = separator[0];
+    out.extra_columns = extra_columns;
+    for (const fold& one : folds)
+      if (duplicates == one.name) out.duplicates = one.by;
+    return out;
+  }
+
   /// The graph, in host memory.
   template <class T>
   rig::matrix<T> load() const {
-    if (!graph.empty()) return rig::read_matrix<T>(graph);
+    if (!graph.empty()) return rig::read_matrix<T>(graph, reading());
     try {
       return rig::generate::from_text(generate).with_value(T(1));
     } catch (const rig::error& bad) {
@@ -167,7 +189,19 @@ inline void check_kernel(const std::string& name) {
           "--kernel: no kernel is named '" + name + "'; there are " + joined(names));
 }
 
+inline void check_reading(const options& given) {
+  require(given.separator.empty() ||
+              (given.separator.size() == 1 &&
+               std::string_view(",;:|").find(given.separator[0]) != std::string_view::npos),
+          "--separator is one of , ; : and |, not '" + given.separator + "'");
+  std::vector<std::string> names;
+  for (const fold& one : folds) names.emplace_back(one.name);
+  require(given.duplicates.empty() || std::ranges::find(names, given.duplicates) != names.end(),
+          "--duplicates is one of " + joined(names) + ", not '" + given.duplicates + "'");
+}
+
 inline void check(const options& given, const program& about) {
+  check_reading(given);
   if (about.has_graph())
     require(given.graph.empty() != given.generate.empty(),
             given.graph.empty()
@@ -197,6 +231,13 @@ inline po::options_description shared_options(const program& about, options& giv
     add("generate", po::value(&given.generate)->value_name("WHAT"),
         "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
         "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
+    add("separator", po::value(&given.separator)->value_name("C"),
+        "between the words of an edge list: , ; : or |; default: blanks");
+    add("duplicates", po::value(&given.duplicates)->value_name("HOW"),
+        "one entry of several at one position: plus, times, minimum, maximum, first or second; "
+        "default: refuse them");
+    add("extra-columns", po::bool_switch(&given.extra_columns),
+        "skip what follows the nodes and the value on a line of an edge list");
   }
   if (about.has_place)
     add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
@@ -256,9 +297,21 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
   work(given);
 }
 
+/// A message with the options of a program for those of a call.
+inline std::string naming_options(std::string message) {
+  constexpr std::pair<std::string_view, const char*> names[] = {
+      {"read_options::separator", "--separator"},
+      {"read_options::duplicates", "--duplicates"},
+      {"read_options::extra_columns", "--extra-columns"}};
+  for (const auto& [call, option] : names)
+    if (const std::size_t at = message.find(call); at != message.npos)
+      message.replace(at, call.size(), option);
+  return message;
+}
+
 /// The message of an error, after the graph that was computed with unless it names a file itself.
 inline std::string naming_graph(const std::exception& failed, const std::string& graph) {
-  const std::string message = failed.what();
+  const std::string message = naming_options(failed.what());
   const auto* known = dynamic_cast<const rig::error*>(&failed);
   const bool is_of_files =
       known != nullptr && (known->code() == rig::errc::io || known->code() == rig::errc::format ||

@@ -186,6 +186,28 @@ TEST_CASE("info: a count that would take long waits for --all") {
   CHECK(facts(long_count + " --all")["triangles"] == 1000L * 999 * 998 / 6);
 }
 
+TEST_CASE("how an edge list is read") {
+  const scratch file("edges.txt", "0,1,2,x\n0,1,3,y\n1,0,4,z\n");
+  const std::string info = "info " + file.path.string(), commas = info + " --separator ,";
+  check_refused(info, 1, "set --separator to the separator between nodes");
+  check_refused(commas, 1, "set --extra-columns to skip it");
+  check_refused(commas + " --extra-columns", 1, "set --duplicates to fold them");
+  check_refused(commas + " --duplicates mean", 2,
+                "--duplicates is one of plus, times, minimum, maximum, first, second, not 'mean'");
+  check_refused(info + " --separator ,,", 2, "--separator is one of , ; : and |, not ',,'");
+  for (const auto& [how, value] : {std::pair("plus", 5),
+                                   {"times", 6},
+                                   {"minimum", 2},
+                                   {"maximum", 3},
+                                   {"first", 2},
+                                   {"second", 3}}) {
+    const auto said = facts(commas + " --extra-columns --duplicates " + how);
+    CHECK(said["nnz"] == 2);
+    CHECK(said["least_value"] == std::min(value, 4));
+    CHECK(said["greatest_value"] == std::max(value, 4));
+  }
+}
+
 TEST_CASE("JSON is UTF-8, also of a file's name that is not") {
   const scratch file("k\xE4\xC3\xA4.mtx", directed);
   const auto said = facts("info " + file.path.string());

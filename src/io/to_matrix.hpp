@@ -25,7 +25,7 @@ template <class T>
       lines[1],
       {half == symmetry::none ? "the position is" : "the position or its mirror is",
        " already on line ", lines[0],
-       half == symmetry::skew ? "" : "; set read_options::duplicates, and read_matrix folds them"});
+       half == symmetry::skew ? "" : "; set read_options::duplicates to fold them"});
 }
 
 /// Sorts a row by column, stably.

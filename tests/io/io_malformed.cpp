@@ -335,7 +335,7 @@ TEST_CASE("files that break the read options are refused") {
       {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: the edge has no value"},
       {"0 1 5\n1 1 5\n0 1 5\n",
        {},
-       "on line 1; set read_options::duplicates, and read_matrix folds them"},
+       "on line 1; set read_options::duplicates to fold them"},
       {"0 1\n", {.nodes = -1}, ": read_options::nodes is -1", rig::errc::range},
       {"0 1\n", {.separator = '.'}, ": the separator \".\" is neither", rig::errc::range},
       {"0 1\n", {.separator = '\n'}, ": the separator \"\\x0a\" is", rig::errc::range},

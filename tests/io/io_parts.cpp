@@ -254,7 +254,7 @@ TEST_CASE("faults that no part can find alone") {
   twice.list(1, 2, 5);
   for (int p = 1; p < many; ++p) twice.list(3 + p / 900, p % 900, p);
   twice.line("2 3 7");
-  const std::string remedy = "; set read_options::duplicates, and read_matrix folds them";
+  const std::string remedy = "; set read_options::duplicates to fold them";
   expect_refusal(twice.market("general", many + 1), header_lines + many + 1,
                  "the position is already on line 4" + remedy);
 
