@@ -675,6 +675,21 @@ def test_repr():
 # Errors.
 
 
+def test_forward_mode_is_refused():
+    """PyTorch would drop the tangent, and say that the derivative is 0."""
+    graph, x = graph_of("empty rows"), random(7, 2)
+    tangent = torch.ones_like(x)
+    rt.spmm(graph, x)  # its check is kept
+    for reduce in ("sum", "max"):
+        with pytest.raises(NotImplementedError, match="forward mode"):
+            torch.func.jvp(lambda x: rt.spmm(graph, x, reduce), (x,), (tangent,))
+        with torch.autograd.forward_ad.dual_level():
+            dual = torch.autograd.forward_ad.make_dual(x, tangent)
+            with pytest.raises(NotImplementedError, match="forward mode"):
+                rt.spmm(graph, dual, reduce)
+            torch.testing.assert_close(rt.spmm(graph, x, reduce), rt.spmm(graph, x.clone(), reduce))
+
+
 def test_errors_name_the_values():
     graph = graph_of("empty rows")  # 9x7, 13 entries
     x, w = torch.ones(7, 2), torch.ones(13)
