@@ -2,6 +2,7 @@
 
 import keyword
 import math
+import numbers
 import re
 
 import numpy as np
@@ -72,6 +73,8 @@ def _expression(which, text):
 def _number(value, kind, which):
     if isinstance(value, str):
         return _expression(which, value)
+    if not isinstance(value, (numbers.Real, np.bool_)):
+        raise TypeError(f"semiring: {which} is {value!r}; give a number or a C++ expression")
     if kind == "bool":
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and not math.isfinite(value):
