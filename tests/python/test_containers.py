@@ -236,6 +236,16 @@ def test_copy_copies(parts):
     assert shares(rig.matrix(s, copy=True), s.data, s.indices, s.indptr) == (False, False, False)
 
 
+@pytest.mark.parametrize("make", [lambda A: A, rig.iso, lambda A: A.astype("bfloat16")], ids=["", "iso", "bfloat16"])
+def test_a_matrix_is_copied_too(parts, make):
+    csr = csr_of(*parts)
+    given = make(rig.matrix(csr, shape=parts[0].shape))
+    made = rig.matrix(given, copy=True)
+    assert made == given and (made.dtype, made.iso) == (given.dtype, given.iso)
+    for name in ("indices", "indptr") if made.dtype == "bfloat16" else ("data", "indices", "indptr"):
+        assert not np.shares_memory(getattr(made, name), getattr(given, name))
+
+
 def test_int64_columns_are_narrowed(parts):
     data, indices, indptr = csr_of(*parts)
     indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)

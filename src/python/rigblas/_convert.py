@@ -1,6 +1,7 @@
 """Matrices and vectors from what Python has: SciPy, NumPy, NetworkX, files."""
 
 import os
+from copy import deepcopy
 
 import numpy as np
 
@@ -43,17 +44,26 @@ def matrix(obj, shape=None, dtype=None, copy=False):
     >>> rig.matrix(([1.0, 2.0], ([0, 1], [1, 0])), shape=(2, 2))
     <rigblas.Matrix 2x2, 2 entries, float64, on cpu>
     """
-    if shape is not None and len(shape) != 2:
-        raise ValueError(f"matrix: shape is {tuple(shape)}; give rows and columns")
+    _require_shape(shape)
     made = _matrix(obj, shape, dtype, copy)
     if shape is not None and tuple(shape) != made.shape:
         raise ValueError(f"matrix: shape is {tuple(shape)}, but the matrix is {made.shape[0]}x{made.shape[1]}")
     return made if dtype is None else made.astype(dtype)
 
 
+def _require_shape(shape):
+    if shape is None:
+        return
+    if not hasattr(shape, "__len__") or len(shape) != 2:
+        raise ValueError(f"matrix: shape is {shape!r}; give rows and columns")
+    if not all(hasattr(n, "__index__") for n in shape):
+        raise TypeError(f"matrix: shape is {shape!r}; give whole numbers")
+
+
 def _matrix(obj, shape, dtype, copy):
     if isinstance(obj, _core.Matrix):
-        return obj.astype(obj.dtype)  # another object, because `out=` may rebind one
+        # Another object in any case, because `out=` may rebind one.
+        return deepcopy(obj).to(obj.device) if copy else obj.astype(obj.dtype)
     if isinstance(obj, (str, os.PathLike)):
         return read(obj, dtype=dtype or "float32")
     if isinstance(obj, tuple) and len(obj) == 3:
@@ -63,10 +73,10 @@ def _matrix(obj, shape, dtype, copy):
         return _core._from_tuples(*_shape(shape, row, col), row, col, _number_or_array(data))
     if hasattr(obj, "tocsr") and hasattr(obj, "format"):
         return _from_scipy(obj, copy)
+    if getattr(obj, "__networkx_backend__", None) == "rigblas":
+        return _from_networkx(obj.to_networkx(), dtype)
     if hasattr(obj, "nodes") and hasattr(obj, "is_directed"):
         return _from_networkx(obj, dtype)
-    if getattr(obj, "__networkx_backend__", None) == "rigblas":
-        return obj.matrix
     if isinstance(obj, np.ma.MaskedArray):
         raise TypeError("matrix: the array is masked; give obj.filled(0), or coordinates")
     given = np.asarray(obj)
@@ -109,6 +119,8 @@ def _extent(indices):
 
 
 def _from_csr(data, indices, indptr, shape, copy):
+    if hasattr(indptr, "__len__") and len(indptr) == 0:
+        raise ValueError("matrix: indptr is empty; it has a number more than there are rows, and begins with 0")
     if shape is None:
         shape = (len(indptr) - 1, _extent(indices))
     return _core._from_csr(shape[0], shape[1], indptr, indices, _number_or_array(data), copy)
