@@ -2,6 +2,7 @@
 
 import os
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from . import _core
 from ._arrays import as_indices
 
 
-def matrix(obj, shape=None, dtype=None, copy=False):
+def matrix(obj, shape=None, dtype=None, copy=False) -> _core.Matrix:
     """A sparse matrix.
 
     Parameters
@@ -182,7 +183,7 @@ def operand(obj):
     return matrix(obj) if is_sparse(obj) else None
 
 
-def iso(obj, value=1, dtype="float32"):
+def iso(obj, value=1, dtype="float32") -> Any:
     """A matrix, or a vector, whose entries all have one value: no array of values exists.
 
     Parameters
@@ -199,7 +200,7 @@ def iso(obj, value=1, dtype="float32"):
     return made._iso(value, dtype)
 
 
-def vector(indices, values=None, size=None, dtype=None):
+def vector(indices, values=None, size=None, dtype=None) -> _core.Vector:
     """A sparse vector.
 
     Parameters
@@ -240,7 +241,7 @@ def vector(indices, values=None, size=None, dtype=None):
 
 
 def read(path, dtype="float32", *, nodes=0, separator=" ", values=True, extra_columns=False, duplicates=None,
-         symmetrise=False):
+         symmetrise=False) -> _core.Matrix:
     """A matrix from a file: Matrix Market, or an edge list; gzip too.
 
     Parameters
@@ -281,7 +282,7 @@ def _path(path):
     return text
 
 
-def write(path, A):
+def write(path, A) -> None:
     """Writes a Matrix as Matrix Market, or as SciPy's .npz, or an array as .npy.
 
     Parameters

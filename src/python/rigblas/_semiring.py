@@ -12,7 +12,7 @@ from . import _core
 _TYPES = {"float32": "float", "float64": "double", "int32": "rig::int32", "int64": "rig::int64", "bool": "bool"}
 
 
-def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False):
+def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False) -> _core.Semiring:
     """A semiring of your own, from text.
 
     The text is code: it is compiled by a C++ compiler and runs in this process. Take it from nobody you do not trust.
