@@ -443,3 +443,10 @@ def test_generate_and_path():
     assert rig.generate("karate").shape == (34, 34)
     with pytest.raises(OSError):
         rig.matrix(pathlib.Path("/nowhere/graph.mtx"))
+
+
+def test_out_rebinds_one_vector_alone():
+    v = rig.vector([0], [1.0], size=2)
+    other = rig.vector(v)
+    rig.apply(v, "negate", out=other)
+    assert (list(v.entries()), list(other.entries())) == ([(0, 1.0)], [(0, -1.0)])

@@ -224,7 +224,7 @@ def vector(indices, values=None, size=None, dtype=None) -> _core.Vector:
         An index is outside, or there twice.
     """
     if isinstance(indices, _core.Vector):
-        return indices if dtype is None else indices.astype(dtype)
+        return indices.astype(dtype or indices.dtype)  # another object, because `out=` may rebind one
     if values is None and size is None:
         given = np.asarray(indices)
         if given.ndim != 1:
@@ -242,7 +242,7 @@ def vector(indices, values=None, size=None, dtype=None) -> _core.Vector:
 
 def read(path, dtype="float32", *, nodes=0, separator=" ", values=True, extra_columns=False, duplicates=None,
          symmetrise=False) -> _core.Matrix:
-    """A matrix from a file: Matrix Market, or an edge list; gzip too.
+    """A matrix from a file: Matrix Market, an edge list, or SciPy's .npz; gzip too.
 
     Parameters
     ----------
