@@ -236,6 +236,16 @@ def test_copy_copies(parts):
     assert shares(rig.matrix(s, copy=True), s.data, s.indices, s.indptr) == (False, False, False)
 
 
+@pytest.mark.parametrize("make", [lambda A: A, rig.iso, lambda A: A.astype("bfloat16")], ids=["", "iso", "bfloat16"])
+def test_a_matrix_is_copied_too(parts, make):
+    csr = csr_of(*parts)
+    given = make(rig.matrix(csr, shape=parts[0].shape))
+    made = rig.matrix(given, copy=True)
+    assert made == given and (made.dtype, made.iso) == (given.dtype, given.iso)
+    for name in ("indices", "indptr") if made.dtype == "bfloat16" else ("data", "indices", "indptr"):
+        assert not np.shares_memory(getattr(made, name), getattr(given, name))
+
+
 def test_int64_columns_are_narrowed(parts):
     data, indices, indptr = csr_of(*parts)
     indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
@@ -433,3 +443,10 @@ def test_generate_and_path():
     assert rig.generate("karate").shape == (34, 34)
     with pytest.raises(OSError):
         rig.matrix(pathlib.Path("/nowhere/graph.mtx"))
+
+
+def test_out_rebinds_one_vector_alone():
+    v = rig.vector([0], [1.0], size=2)
+    other = rig.vector(v)
+    rig.apply(v, "negate", out=other)
+    assert (list(v.entries()), list(other.entries())) == ([(0, 1.0)], [(0, -1.0)])

@@ -17,6 +17,7 @@ import pytest
 nx = pytest.importorskip("networkx")
 np = pytest.importorskip("numpy")
 
+import rigblas as rig
 import rigblas.networkx as backend
 from _rigblas_networkx import FUNCTIONS, get_info
 
@@ -383,6 +384,7 @@ def test_graph_there_and_back():
         back = backend.convert_to_nx(made)
         assert type(back) is kind and nx.utils.graphs_equal(back, graph)
         assert list(back.edges) == list(graph.edges)
+        assert rig.matrix(made) == rig.matrix(graph)
         back.nodes["n1"]["colour"] = "blue"
         assert graph.nodes["n1"]["colour"] == "red"
         assert backend.convert_to_nx([1, 2]) == [1, 2]

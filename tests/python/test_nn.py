@@ -272,6 +272,7 @@ def test_autocast(kind, device):
     theirs, ours = theirs.float(), ours.float()
     with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
         found, expected = ours(x, edges), theirs(x, edges)
+    assert found.dtype == expected.dtype
     torch.testing.assert_close(found.float(), expected.float(), rtol=0.05, atol=0.05)
 
 

@@ -136,6 +136,8 @@ def test_check_finds_a_broken_law():
     (dict(zero=0.5, dtype="int32"), ValueError, "0.5"),
     (dict(zero=float("inf"), dtype="int64"), ValueError, "inf"),
     (dict(zero=float("nan")), ValueError, "nan"),
+    (dict(zero=None), TypeError, "zero is None"),
+    (dict(terminal=[1]), TypeError, r"terminal is \[1\]"),
 ])
 def test_wrong_arguments(wrong, kind, text):
     given = dict(name="right", add="x + y", multiply="a * b", zero=0)

@@ -675,6 +675,21 @@ def test_repr():
 # Errors.
 
 
+def test_forward_mode_is_refused():
+    """PyTorch would drop the tangent, and say that the derivative is 0."""
+    graph, x = graph_of("empty rows"), random(7, 2)
+    tangent = torch.ones_like(x)
+    rt.spmm(graph, x)  # its check is kept
+    for reduce in ("sum", "max"):
+        with pytest.raises(NotImplementedError, match="forward mode"):
+            torch.func.jvp(lambda x: rt.spmm(graph, x, reduce), (x,), (tangent,))
+        with torch.autograd.forward_ad.dual_level():
+            dual = torch.autograd.forward_ad.make_dual(x, tangent)
+            with pytest.raises(NotImplementedError, match="forward mode"):
+                rt.spmm(graph, dual, reduce)
+            torch.testing.assert_close(rt.spmm(graph, x, reduce), rt.spmm(graph, x.clone(), reduce))
+
+
 def test_errors_name_the_values():
     graph = graph_of("empty rows")  # 9x7, 13 entries
     x, w = torch.ones(7, 2), torch.ones(13)
@@ -689,13 +704,21 @@ def test_errors_name_the_values():
         (ValueError, "takes no weight", lambda: rt.spmm(graph, x, "max", w)),
         (ValueError, r"13 entries, weight has the shape \(12,\)", lambda: rt.spmm(graph, x, weight=w[:12])),
         (TypeError, "weight is torch.float64, x is torch.float32", lambda: rt.spmm(graph, x, weight=w.double())),
+        (TypeError, "weight is list", lambda: rt.spmm(graph, x, weight=[1.0] * 13)),
+        (TypeError, "weight is ndarray", lambda: rt.sampled_spmm(graph, x, weight=w.numpy())),
+        (ValueError, r"weight has the shape \(\)", lambda: rt.spmm(graph, x, weight=torch.tensor(2.0))),
         (ValueError, "weight has 2 heads", lambda: rt.spmm(graph, x, weight=torch.ones(13, 2))),
+        (TypeError, "size is 3", lambda: rt.Graph(torch.ones(2, 3).long(), 3)),
+        (TypeError, r"size is \(3, 3, 3\)", lambda: rt.Graph(torch.ones(2, 3).long(), (3, 3, 3))),
+        (TypeError, "layout torch.sparse_bsr", lambda: rt.Graph(torch.eye(4).to_sparse_bsr((2, 2)))),
         (ValueError, "A is on cpu, x is on meta", lambda: rt.spmm(graph, x.to("meta"))),
         (ValueError, "A is 9x7, x has 7 rows", lambda: rt.sddmm(graph, x, x)),
         (ValueError, r"x has the shape \(9, 3\), y \(7, 2\)", lambda: rt.sddmm(graph, torch.ones(9, 3), x)),
         (TypeError, "y is torch.float32, x is torch.float64", lambda: rt.sddmm(graph, torch.ones(9, 2).double(), x)),
         (ValueError, "scores has 12 rows", lambda: rt.edge_softmax(graph, w[:12])),
         (ValueError, "k is 3, but x has 2 columns", lambda: rt.maxk(x, 3)),
+        (ValueError, "k is 1.5", lambda: rt.maxk(x, 1.5)),
+        (TypeError, "x is ndarray", lambda: rt.maxk(x.numpy(), 1)),
         (ValueError, "k is 0", lambda: rt.maxk_spmm(graph, x, 0)),
         (ValueError, "reduce is 'max'", lambda: rt.maxk_spmm(graph, x, 1, "max")),
         (ValueError, "x requires gradients", lambda: rt.sampled_spmm(graph, x.clone().requires_grad_(), width=4)),

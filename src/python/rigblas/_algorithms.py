@@ -168,7 +168,7 @@ def _run(name, A, *arguments, kernel, threads, stream, progress):
 
 
 @_documented
-def bfs(A, source, parents=False, *, kernel="", threads=0, stream=None, progress=False):
+def bfs(A, source, parents=False, *, kernel="", threads=0, stream=None, progress=False) -> BfsResult:
     """The number of steps from a node to each other node along the arcs.
 
     Parameters
@@ -189,7 +189,7 @@ def bfs(A, source, parents=False, *, kernel="", threads=0, stream=None, progress
 
 
 @_documented
-def multi_source(A, sources, *, kernel="", threads=0, stream=None, progress=False):
+def multi_source(A, sources, *, kernel="", threads=0, stream=None, progress=False) -> MultiSourceResult:
     """The number of steps from each of K nodes to each node.
 
     Parameters
@@ -209,7 +209,7 @@ def multi_source(A, sources, *, kernel="", threads=0, stream=None, progress=Fals
 
 @_documented
 def pagerank(A, damping=0.85, tolerance=1e-10, most_iterations=2000, personalised=None, *, kernel="", threads=0,
-             stream=None, progress=False):
+             stream=None, progress=False) -> PagerankResult:
     """How often a random walk along the arcs meets each node.
 
     Parameters
@@ -234,7 +234,7 @@ def pagerank(A, damping=0.85, tolerance=1e-10, most_iterations=2000, personalise
 
 
 @_documented
-def hits(A, tolerance=1e-10, most_iterations=2000, *, kernel="", threads=0, stream=None, progress=False):
+def hits(A, tolerance=1e-10, most_iterations=2000, *, kernel="", threads=0, stream=None, progress=False) -> HitsResult:
     """Hubs, with arcs to good authorities, and authorities, with arcs from good hubs.
 
     Parameters
@@ -255,7 +255,7 @@ def hits(A, tolerance=1e-10, most_iterations=2000, *, kernel="", threads=0, stre
 
 
 @_documented
-def components(A, symmetric=False, *, kernel="", threads=0, stream=None, progress=False):
+def components(A, symmetric=False, *, kernel="", threads=0, stream=None, progress=False) -> ComponentsResult:
     """The weakly connected components: nodes that arcs join, in whichever direction.
 
     Parameters
@@ -275,7 +275,7 @@ def components(A, symmetric=False, *, kernel="", threads=0, stream=None, progres
 
 
 @_documented
-def scc(A, *, kernel="", threads=0, stream=None, progress=False):
+def scc(A, *, kernel="", threads=0, stream=None, progress=False) -> SccResult:
     """The strongly connected components: nodes with a path to each other.
 
     Parameters
@@ -292,7 +292,7 @@ def scc(A, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def sssp(A, source, delta=0, *, kernel="", threads=0, stream=None, progress=False):
+def sssp(A, source, delta=0, *, kernel="", threads=0, stream=None, progress=False) -> SsspResult:
     """The least sum of weights on a path from a node to each node.
 
     Parameters
@@ -313,7 +313,7 @@ def sssp(A, source, delta=0, *, kernel="", threads=0, stream=None, progress=Fals
 
 
 @_documented
-def triangles(A, symmetric=False, *, kernel="", threads=0, stream=None, progress=False):
+def triangles(A, symmetric=False, *, kernel="", threads=0, stream=None, progress=False) -> int:
     """The number of triangles of the undirected view of a graph. Self loops do not count.
 
     Parameters
@@ -332,7 +332,7 @@ def triangles(A, symmetric=False, *, kernel="", threads=0, stream=None, progress
 
 
 @_documented
-def local_clustering(A, directed=False, *, kernel="", threads=0, stream=None, progress=False):
+def local_clustering(A, directed=False, *, kernel="", threads=0, stream=None, progress=False) -> Any:
     """The share of pairs of a node's neighbours that have an edge.
 
     Parameters
@@ -351,7 +351,7 @@ def local_clustering(A, directed=False, *, kernel="", threads=0, stream=None, pr
 
 
 @_documented
-def kcore(A, *, kernel="", threads=0, stream=None, progress=False):
+def kcore(A, *, kernel="", threads=0, stream=None, progress=False) -> KcoreResult:
     """The core number of each node, in the undirected view without self loops.
 
     Parameters
@@ -368,7 +368,7 @@ def kcore(A, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def ktruss(A, k, symmetric=False, *, kernel="", threads=0, stream=None, progress=False):
+def ktruss(A, k, symmetric=False, *, kernel="", threads=0, stream=None, progress=False) -> KtrussResult:
     """The largest subgraph whose edges each lie in at least k - 2 of its triangles.
 
     Parameters
@@ -390,7 +390,7 @@ def ktruss(A, k, symmetric=False, *, kernel="", threads=0, stream=None, progress
 
 
 @_documented
-def bipartite_matching(A, *, kernel="", threads=0, stream=None, progress=False):
+def bipartite_matching(A, *, kernel="", threads=0, stream=None, progress=False) -> BipartiteMatchingResult:
     """A greatest set of entries of which no two share a row or a column.
 
     Parameters
@@ -408,7 +408,7 @@ def bipartite_matching(A, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def eccentricity(A, sources=None, batch=64, *, kernel="", threads=0, stream=None, progress=False):
+def eccentricity(A, sources=None, batch=64, *, kernel="", threads=0, stream=None, progress=False) -> Any:
     """The greatest number of steps from each source to a node that it reaches.
 
     Parameters
@@ -429,7 +429,8 @@ def eccentricity(A, sources=None, batch=64, *, kernel="", threads=0, stream=None
 
 
 @_documented
-def diameter_bound(A, source, symmetric=False, most_sweeps=4, *, kernel="", threads=0, stream=None, progress=False):
+def diameter_bound(A, source, symmetric=False, most_sweeps=4, *, kernel="", threads=0, stream=None,
+                   progress=False) -> DiameterResult:
     """Bounds of the most steps between two nodes of a node's component, in the undirected view.
 
     Parameters
@@ -452,7 +453,7 @@ def diameter_bound(A, source, symmetric=False, most_sweeps=4, *, kernel="", thre
 
 
 @_documented
-def betweenness(A, sources=None, batch=32, *, kernel="", threads=0, stream=None, progress=False):
+def betweenness(A, sources=None, batch=32, *, kernel="", threads=0, stream=None, progress=False) -> Any:
     """How many shortest paths from some sources lead through each node.
 
     Parameters
@@ -473,7 +474,7 @@ def betweenness(A, sources=None, batch=32, *, kernel="", threads=0, stream=None,
 
 
 @_documented
-def jaccard(A, node, *, kernel="", threads=0, stream=None, progress=False):
+def jaccard(A, node, *, kernel="", threads=0, stream=None, progress=False) -> _core.Vector:
     """How much the neighbours of a node agree with those of each other node.
 
     Parameters
@@ -492,7 +493,7 @@ def jaccard(A, node, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def jaccard_of_edges(A, *, kernel="", threads=0, stream=None, progress=False):
+def jaccard_of_edges(A, *, kernel="", threads=0, stream=None, progress=False) -> _core.Matrix:
     """How much the neighbours of the two ends of each edge agree.
 
     Parameters
@@ -510,7 +511,7 @@ def jaccard_of_edges(A, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def label_propagation(A, iterations=10, *, kernel="", threads=0, stream=None, progress=False):
+def label_propagation(A, iterations=10, *, kernel="", threads=0, stream=None, progress=False) -> LabelPropagationResult:
     """Communities: in each iteration every node takes the label that most of its neighbours have.
 
     Parameters
@@ -530,7 +531,7 @@ def label_propagation(A, iterations=10, *, kernel="", threads=0, stream=None, pr
 
 
 @_documented
-def mis(A, seed=1, *, kernel="", threads=0, stream=None, progress=False):
+def mis(A, seed=1, *, kernel="", threads=0, stream=None, progress=False) -> MisResult:
     """A maximal independent set: no two of its nodes are neighbours, and each other node has one in it.
 
     Parameters
@@ -549,7 +550,7 @@ def mis(A, seed=1, *, kernel="", threads=0, stream=None, progress=False):
 
 
 @_documented
-def msf(A, *, kernel="", threads=0, stream=None, progress=False):
+def msf(A, *, kernel="", threads=0, stream=None, progress=False) -> MsfResult:
     """A minimum spanning forest: a spanning tree of least weight in each component.
 
     Parameters

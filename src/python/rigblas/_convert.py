@@ -1,6 +1,8 @@
 """Matrices and vectors from what Python has: SciPy, NumPy, NetworkX, files."""
 
 import os
+from copy import deepcopy
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from . import _core
 from ._arrays import as_indices
 
 
-def matrix(obj, shape=None, dtype=None, copy=False):
+def matrix(obj, shape=None, dtype=None, copy=False) -> _core.Matrix:
     """A sparse matrix.
 
     Parameters
@@ -43,17 +45,26 @@ def matrix(obj, shape=None, dtype=None, copy=False):
     >>> rig.matrix(([1.0, 2.0], ([0, 1], [1, 0])), shape=(2, 2))
     <rigblas.Matrix 2x2, 2 entries, float64, on cpu>
     """
-    if shape is not None and len(shape) != 2:
-        raise ValueError(f"matrix: shape is {tuple(shape)}; give rows and columns")
+    _require_shape(shape)
     made = _matrix(obj, shape, dtype, copy)
     if shape is not None and tuple(shape) != made.shape:
         raise ValueError(f"matrix: shape is {tuple(shape)}, but the matrix is {made.shape[0]}x{made.shape[1]}")
     return made if dtype is None else made.astype(dtype)
 
 
+def _require_shape(shape):
+    if shape is None:
+        return
+    if not hasattr(shape, "__len__") or len(shape) != 2:
+        raise ValueError(f"matrix: shape is {shape!r}; give rows and columns")
+    if not all(hasattr(n, "__index__") for n in shape):
+        raise TypeError(f"matrix: shape is {shape!r}; give whole numbers")
+
+
 def _matrix(obj, shape, dtype, copy):
     if isinstance(obj, _core.Matrix):
-        return obj.astype(obj.dtype)  # another object, because `out=` may rebind one
+        # Another object in any case, because `out=` may rebind one.
+        return deepcopy(obj).to(obj.device) if copy else obj.astype(obj.dtype)
     if isinstance(obj, (str, os.PathLike)):
         return read(obj, dtype=dtype or "float32")
     if isinstance(obj, tuple) and len(obj) == 3:
@@ -63,10 +74,10 @@ def _matrix(obj, shape, dtype, copy):
         return _core._from_tuples(*_shape(shape, row, col), row, col, _number_or_array(data))
     if hasattr(obj, "tocsr") and hasattr(obj, "format"):
         return _from_scipy(obj, copy)
+    if getattr(obj, "__networkx_backend__", None) == "rigblas":
+        return _from_networkx(obj.to_networkx(), dtype)
     if hasattr(obj, "nodes") and hasattr(obj, "is_directed"):
         return _from_networkx(obj, dtype)
-    if getattr(obj, "__networkx_backend__", None) == "rigblas":
-        return obj.matrix
     if isinstance(obj, np.ma.MaskedArray):
         raise TypeError("matrix: the array is masked; give obj.filled(0), or coordinates")
     given = np.asarray(obj)
@@ -109,6 +120,8 @@ def _extent(indices):
 
 
 def _from_csr(data, indices, indptr, shape, copy):
+    if hasattr(indptr, "__len__") and len(indptr) == 0:
+        raise ValueError("matrix: indptr is empty; it has a number more than there are rows, and begins with 0")
     if shape is None:
         shape = (len(indptr) - 1, _extent(indices))
     return _core._from_csr(shape[0], shape[1], indptr, indices, _number_or_array(data), copy)
@@ -170,7 +183,7 @@ def operand(obj):
     return matrix(obj) if is_sparse(obj) else None
 
 
-def iso(obj, value=1, dtype="float32"):
+def iso(obj, value=1, dtype="float32") -> Any:
     """A matrix, or a vector, whose entries all have one value: no array of values exists.
 
     Parameters
@@ -187,7 +200,7 @@ def iso(obj, value=1, dtype="float32"):
     return made._iso(value, dtype)
 
 
-def vector(indices, values=None, size=None, dtype=None):
+def vector(indices, values=None, size=None, dtype=None) -> _core.Vector:
     """A sparse vector.
 
     Parameters
@@ -211,7 +224,7 @@ def vector(indices, values=None, size=None, dtype=None):
         An index is outside, or there twice.
     """
     if isinstance(indices, _core.Vector):
-        return indices if dtype is None else indices.astype(dtype)
+        return indices.astype(dtype or indices.dtype)  # another object, because `out=` may rebind one
     if values is None and size is None:
         given = np.asarray(indices)
         if given.ndim != 1:
@@ -228,8 +241,8 @@ def vector(indices, values=None, size=None, dtype=None):
 
 
 def read(path, dtype="float32", *, nodes=0, separator=" ", values=True, extra_columns=False, duplicates=None,
-         symmetrise=False):
-    """A matrix from a file: Matrix Market, or an edge list; gzip too.
+         symmetrise=False) -> _core.Matrix:
+    """A matrix from a file: Matrix Market, an edge list, or SciPy's .npz; gzip too.
 
     Parameters
     ----------
@@ -269,7 +282,7 @@ def _path(path):
     return text
 
 
-def write(path, A):
+def write(path, A) -> None:
     """Writes a Matrix as Matrix Market, or as SciPy's .npz, or an array as .npy.
 
     Parameters

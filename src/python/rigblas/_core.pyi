@@ -1,3 +1,5 @@
+from typing import Any
+
 class DenseView:
     """
     The memory of a tensor, by its address.
@@ -20,7 +22,7 @@ class Vector:
         """Stored entries."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> Any:
         """The type of the values: a NumPy dtype, or the text "bfloat16"."""
 
     @property
@@ -32,11 +34,11 @@ class Vector:
         """Whether all entries have one value, and no array of values exists."""
 
     @property
-    def indices(self) -> object:
+    def indices(self) -> Any:
         """The column of each entry, row by row: int32, a read-only view."""
 
     @property
-    def data(self) -> object:
+    def data(self) -> Any:
         """
         The value of each entry: a read-only view; of an iso matrix one value, broadcast.
         """
@@ -53,7 +55,7 @@ class Vector:
     def astype(self, dtype: object) -> Vector:
         """The same with values of another type."""
 
-    def __eq__(self, other: object | None) -> object: ...
+    def __eq__(self, other: object | None) -> Any: ...
 
     __hash__: None = None
 
@@ -133,7 +135,7 @@ class Matrix:
         """Stored entries."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> Any:
         """The type of the values: a NumPy dtype, or the text "bfloat16"."""
 
     @property
@@ -145,11 +147,11 @@ class Matrix:
         """Whether all entries have one value, and no array of values exists."""
 
     @property
-    def indices(self) -> object:
+    def indices(self) -> Any:
         """The column of each entry, row by row: int32, a read-only view."""
 
     @property
-    def data(self) -> object:
+    def data(self) -> Any:
         """
         The value of each entry: a read-only view; of an iso matrix one value, broadcast.
         """
@@ -166,7 +168,7 @@ class Matrix:
     def astype(self, dtype: object) -> Matrix:
         """The same with values of another type."""
 
-    def __eq__(self, other: object | None) -> object: ...
+    def __eq__(self, other: object | None) -> Any: ...
 
     __hash__: None = None
 
@@ -177,12 +179,12 @@ class Matrix:
         """Rows and columns."""
 
     @property
-    def indptr(self) -> object:
+    def indptr(self) -> Any:
         """
         Where each row begins in `indices`; rows + 1 numbers, a read-only view.
         """
 
-    def prepare(self, transpose_a: bool = False, kernel: str = '') -> object:
+    def prepare(self, transpose_a: bool = False, kernel: str = '') -> Any:
         """Builds what the first product would build. Returns the matrix."""
 
     def derived_structures(self) -> list:
@@ -305,7 +307,7 @@ class Cbsr:
         """Entries per row."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> Any:
         """The type of the values."""
 
     @property
@@ -313,14 +315,14 @@ class Cbsr:
         """"cpu" or "cuda:0"."""
 
     @property
-    def values(self) -> object:
+    def values(self) -> Any:
         """The values, of shape (rows, k): a read-only view."""
 
     @property
-    def indices(self) -> object:
+    def indices(self) -> Any:
         """Their columns, of shape (rows, k): int32."""
 
-    def dense(self) -> object:
+    def dense(self) -> Any:
         """The same as an array, with 0 elsewhere."""
 
     def to(self, device: object) -> Cbsr:
@@ -344,18 +346,18 @@ class Quantized:
         """Whether every column has a range."""
 
     @property
-    def codes(self) -> object:
+    def codes(self) -> Any:
         """The codes: uint8, a read-only view."""
 
     @property
-    def low(self) -> object:
+    def low(self) -> Any:
         """The least number of each range: float32, a read-only view."""
 
     @property
-    def step(self) -> object:
+    def step(self) -> Any:
         """The distance of two codes in each range: float32, a read-only view."""
 
-    def dense(self) -> object:
+    def dense(self) -> Any:
         """The numbers that the codes stand for, as float32."""
 
     def to(self, device: object) -> Quantized:
@@ -566,7 +568,7 @@ def edge_softmax(A: object | None, *, transpose_a: bool = False, threads: int = 
         A kind of operand or a type cannot serve.
     """
 
-def reorder(A: object | None, by: object = 'loa') -> object:
+def reorder(A: object | None, by: object = 'loa') -> Any:
     """
     An order of the nodes that brings neighbours together.
 
@@ -589,7 +591,7 @@ def reorder(A: object | None, by: object = 'loa') -> object:
         A kind of operand or a type cannot serve.
     """
 
-def permute(A: object | None, p: object) -> object:
+def permute(A: object | None, p: object) -> Any:
     """
     A graph with its nodes renumbered, or an array with its rows moved.
 
@@ -694,7 +696,7 @@ def sampling_report(A: object | None, *, kernel: str, width: int, transpose_a: b
         A kind of operand or a type cannot serve.
     """
 
-def mxm(A: object | None, B: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
+def mxm(A: object | None, B: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> Any:
     """
     The product of a sparse matrix over a semiring.
 
@@ -764,7 +766,7 @@ def mxm(A: object | None, B: object | None, semiring: object = 'plus_times', *, 
            [0., 0.]])
     """
 
-def mxv(A: object | None, u: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
+def mxv(A: object | None, u: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> Any:
     """
     A matrix times a column: ``w(i) = ⊕_k A(i,k) ⊗ u(k)``.
 
@@ -787,7 +789,7 @@ def mxv(A: object | None, u: object | None, semiring: object = 'plus_times', *, 
         A kind of operand or a type cannot serve.
     """
 
-def vxm(u: object | None, A: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
+def vxm(u: object | None, A: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> Any:
     """
     A row times a matrix: ``w(j) = ⊕_i u(i) ⊗ A(i,j)``.
 
@@ -852,7 +854,7 @@ def explain(A: object | None, B: object | None, semiring: object = 'plus_times',
         A kind of operand or a type cannot serve.
     """
 
-def ewise_add(A: object | None, B: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def ewise_add(A: object | None, B: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The union of two operands: ``x op y`` where both have an entry, else the entry that is there.
 
@@ -878,7 +880,7 @@ def ewise_add(A: object | None, B: object | None, op: object = 'plus', *, mask: 
         A kind of operand or a type cannot serve.
     """
 
-def ewise_mult(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def ewise_mult(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The intersection of two operands: ``x op y`` where both have an entry.
 
@@ -903,7 +905,7 @@ def ewise_mult(A: object | None, B: object | None, op: object = 'times', *, mask
         A kind of operand or a type cannot serve.
     """
 
-def apply(A: object | None, op: object, y: object | None = None, *, first: bool = False, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def apply(A: object | None, op: object, y: object | None = None, *, first: bool = False, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     Every entry through an operator: ``op(x)``, or with a number ``x op y``.
 
@@ -933,7 +935,7 @@ def apply(A: object | None, op: object, y: object | None = None, *, first: bool 
         A kind of operand or a type cannot serve.
     """
 
-def select(A: object | None, op: object, y: object = 0, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def select(A: object | None, op: object, y: object = 0, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The entries for which a selection holds.
 
@@ -960,7 +962,7 @@ def select(A: object | None, op: object, y: object = 0, *, mask: object | None =
         A kind of operand or a type cannot serve.
     """
 
-def reduce_rows(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def reduce_rows(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The sum of each row.
 
@@ -984,7 +986,7 @@ def reduce_rows(A: object | None, op: object = 'plus', *, mask: object | None = 
         A kind of operand or a type cannot serve.
     """
 
-def reduce_columns(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def reduce_columns(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The sum of each column: `reduce_rows` of the transpose.
 
@@ -1008,7 +1010,7 @@ def reduce_columns(A: object | None, op: object = 'plus', *, mask: object | None
         A kind of operand or a type cannot serve.
     """
 
-def reduce(A: object | None, op: object = 'plus', *, threads: int = 0) -> object:
+def reduce(A: object | None, op: object = 'plus', *, threads: int = 0) -> Any:
     """
     The sum of all entries or elements.
 
@@ -1032,7 +1034,7 @@ def reduce(A: object | None, op: object = 'plus', *, threads: int = 0) -> object
         A kind of operand or a type cannot serve.
     """
 
-def extract(A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def extract(A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     Some rows and columns.
 
@@ -1056,7 +1058,7 @@ def extract(A: object | None, rows: object | None = None, columns: object | None
         A kind of operand or a type cannot serve.
     """
 
-def assign(C: object, A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, replace: bool = False, threads: int = 0) -> object:
+def assign(C: object, A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, replace: bool = False, threads: int = 0) -> Any:
     """
     Writes A, or a number, to some rows and columns of C, which is rebound or written.
 
@@ -1081,7 +1083,7 @@ def assign(C: object, A: object | None, rows: object | None = None, columns: obj
         A kind of operand or a type cannot serve.
     """
 
-def transpose(A: object | None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def transpose(A: object | None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The transpose. A Matrix keeps its places, and results share them.
 
@@ -1103,7 +1105,7 @@ def transpose(A: object | None, *, mask: object | None = None, complement: bool 
         A kind of operand or a type cannot serve.
     """
 
-def kronecker(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def kronecker(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Any:
     """
     The Kronecker product: ``C(i·m + k, j·n + l) = A(i,j) op B(k,l)``, where B is m×n.
 
@@ -1127,7 +1129,7 @@ def kronecker(A: object | None, B: object | None, op: object = 'times', *, mask:
         A kind of operand or a type cannot serve.
     """
 
-def diag(v: object, k: int = 0) -> object:
+def diag(v: object, k: int = 0) -> Any:
     """
     The square matrix with a Vector on its k-th diagonal.
 
@@ -1149,7 +1151,7 @@ def diag(v: object, k: int = 0) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def diagonal(A: object | None, k: int = 0) -> object:
+def diagonal(A: object | None, k: int = 0) -> Any:
     """
     The k-th diagonal of a Matrix.
 
@@ -1171,7 +1173,7 @@ def diagonal(A: object | None, k: int = 0) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def toarray(A: object | None, absent: object = 0, dtype: object | None = None) -> object:
+def toarray(A: object | None, absent: object = 0, dtype: object | None = None) -> Any:
     """
     A Matrix or a Vector as an array.
 
@@ -1195,45 +1197,45 @@ def toarray(A: object | None, absent: object = 0, dtype: object | None = None) -
         A kind of operand or a type cannot serve.
     """
 
-def bfs(A: object, source: int, parents: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def bfs(A: object, source: int, parents: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def multi_source(A: object, sources: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def multi_source(A: object, sources: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def pagerank(A: object, damping: float, tolerance: float, most_iterations: int, personalised: object | None, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def pagerank(A: object, damping: float, tolerance: float, most_iterations: int, personalised: object | None, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def hits(A: object, tolerance: float, most_iterations: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def hits(A: object, tolerance: float, most_iterations: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def components(A: object, symmetric: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def components(A: object, symmetric: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def scc(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def scc(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def sssp(A: object, source: int, delta: float, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def sssp(A: object, source: int, delta: float, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
 def triangles(A: object, symmetric: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> int: ...
 
-def local_clustering(A: object, directed: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def local_clustering(A: object, directed: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def kcore(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def kcore(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def ktruss(A: object, k: int, symmetric: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def ktruss(A: object, k: int, symmetric: bool, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def bipartite_matching(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def bipartite_matching(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def eccentricity(A: object, sources: object | None, batch: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def eccentricity(A: object, sources: object | None, batch: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def diameter_bound(A: object, source: int, symmetric: bool, most_sweeps: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def diameter_bound(A: object, source: int, symmetric: bool, most_sweeps: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def betweenness(A: object, sources: object | None, batch: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def betweenness(A: object, sources: object | None, batch: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
 def jaccard(A: object, node: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Vector: ...
 
 def jaccard_of_edges(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Matrix: ...
 
-def label_propagation(A: object, iterations: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def label_propagation(A: object, iterations: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def mis(A: object, seed: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def mis(A: object, seed: int, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
-def msf(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> object: ...
+def msf(A: object, kernel: str = '', threads: int = 0, stream: object | None = None, progress: object | None = None) -> Any: ...
 
 def generate(text: str) -> Matrix:
     """
@@ -1336,7 +1338,7 @@ class Layout:
     def ranks(self) -> int:
         """The number of ranks."""
 
-    def rows_of(self, rank: int) -> object:
+    def rows_of(self, rank: int) -> Any:
         """The rows of a rank: an array of int32."""
 
     def __eq__(self, arg: object, /) -> bool: ...
@@ -1364,7 +1366,7 @@ class DistributedMatrix:
         """Stored entries of all ranks."""
 
     @property
-    def dtype(self) -> object:
+    def dtype(self) -> Any:
         """The type of the values."""
 
     @property
@@ -1397,7 +1399,7 @@ class RanksExplanation:
         """The kernel of each rank."""
 
     @property
-    def bytes(self) -> object:
+    def bytes(self) -> Any:
         """Bytes that a product moves from each rank, a row, to each rank: int64."""
 
     @property

@@ -2,6 +2,7 @@
 
 import keyword
 import math
+import numbers
 import re
 
 import numpy as np
@@ -11,7 +12,7 @@ from . import _core
 _TYPES = {"float32": "float", "float64": "double", "int32": "rig::int32", "int64": "rig::int64", "bool": "bool"}
 
 
-def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False):
+def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False) -> _core.Semiring:
     """A semiring of your own, from text.
 
     The text is code: it is compiled by a C++ compiler and runs in this process. Take it from nobody you do not trust.
@@ -72,6 +73,8 @@ def _expression(which, text):
 def _number(value, kind, which):
     if isinstance(value, str):
         return _expression(which, value)
+    if not isinstance(value, (numbers.Real, np.bool_)):
+        raise TypeError(f"semiring: {which} is {value!r}; give a number or a C++ expression")
     if kind == "bool":
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and not math.isfinite(value):

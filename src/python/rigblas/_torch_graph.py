@@ -33,7 +33,7 @@ class Graph:
     Parameters
     ----------
     A : rigblas.Matrix, torch.Tensor, torch_geometric.EdgeIndex or torch_sparse.SparseTensor
-        A sparse tensor of any layout is taken as it is: entry (target, source). An integer tensor of
+        A sparse tensor of rows, columns or coordinates is taken as it is: entry (target, source). An integer tensor of
         shape (2, E) is an ``edge_index`` of PyG: sources, then targets. Repeated edges become one
         entry that counts them.
     size : (int, int), optional
@@ -113,6 +113,8 @@ class Graph:
                 "graph: the sparse tensor requires gradients; pass its pattern as A, and its values "
                 "as weight="
             )
+        if A.layout in (torch.sparse_bsr, torch.sparse_bsc):
+            raise TypeError(f"graph: the sparse tensor has the layout {A.layout}; give A.to_sparse_coo()")
         if A.layout != torch.sparse_csr:
             A = (A.coalesce() if A.layout == torch.sparse_coo else A).to_sparse_csr()
         self._take_csr(A.crow_indices(), A.col_indices(), A.values(), A.shape)
@@ -139,7 +141,9 @@ class Graph:
             size = (A.get_sparse_size(0), A.get_sparse_size(1))
         A = A.detach().as_subclass(torch.Tensor)
         source, target = A[0], A[1]
-        nodes = size or (None, None)
+        nodes = (None, None) if size is None else size
+        if not isinstance(nodes, (tuple, list)) or len(nodes) != 2:
+            raise TypeError(f"graph: size is {size!r}; give the numbers of sources and of targets")
         if None in nodes:
             most = int(A.max()) + 1 if A.shape[1] else 0
             nodes = tuple(most if n is None else n for n in nodes)
@@ -316,7 +320,8 @@ def forms_of(A):
 def as_graph(A, size=None):
     """The graph of a matrix, a sparse tensor or an ``edge_index``.
 
-    The graph of a tensor is kept while the tensor lives, and made anew if it was written to. A new tensor
+    The graph of a tensor is kept while the tensor lives, and made anew if it was written to; PyTorch counts
+    no writes through ``.data`` or an array of NumPy that shares the memory. A new tensor
     with the same edges, such as ``edge_index.clone()``, makes a new graph, which costs a sort. A
     `rigblas.Matrix` makes a graph in each call, which shares its entries and what is derived from them.
 

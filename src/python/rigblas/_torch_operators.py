@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 from . import _core
 from ._torch_graph import _graph, _stream
@@ -72,7 +73,19 @@ else:
             or _len_torch_dispatch_stack() > 0
             or _are_functorch_transforms_active()
             or _is_tracing()
+            or forward_ad._current_level >= 0
         )
+
+
+def _refuse_tangents(name, inputs):
+    """PyTorch's dispatcher drops the tangents of operators without a rule: the derivative would be 0."""
+    if torch.compiler.is_compiling() or getattr(forward_ad, "_current_level", -1) < 0:
+        return
+    for x in inputs:
+        if isinstance(x, torch.Tensor) and forward_ad.unpack_dual(x).tangent is not None:
+            raise NotImplementedError(
+                f"{name}: derivatives in forward mode are not computed; take those in reverse, by backward()"
+            )
 
 
 def _is_plain(x):
@@ -116,6 +129,7 @@ def _operator(schema, function, *, meaning, backward=None, remember=None):
 
     def call(*inputs):
         if _is_watched():
+            _refuse_tangents(name, inputs)
             return dispatched(*inputs)
         needs_gradient = False
         for x in inputs[:tensors]:

@@ -141,7 +141,7 @@ class SAGEConv(pyg.SAGEConv):
             # Sums and means commute with the weight, so the narrower features are gathered.
             out = spmm(graph, torch.nn.functional.linear(source, self.lin_l.weight), reduce)
             if self.lin_l.bias is not None:
-                out = out + self.lin_l.bias
+                out = out + self.lin_l.bias.to(out.dtype)  # under autocast the products are narrower
         else:
             out = self.lin_l(spmm(graph, source.contiguous(), reduce))
         if self.root_weight and target is not None:

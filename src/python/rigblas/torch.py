@@ -102,7 +102,9 @@ def _weight_of(call, graph, weight, x, reduce):
         return graph.weight_as(x.dtype) if _SEMIRINGS[reduce][1] else None
     if _SEMIRINGS[reduce][1] is None:
         raise ValueError(f"{call}: reduce={reduce!r} takes no weight; scale x, or use 'sum' or 'mean'")
-    if weight.shape[0] != graph.nnz or weight.dim() > 2:
+    if not isinstance(weight, torch.Tensor):
+        raise TypeError(f"{call}: weight is {type(weight).__name__}; give a tensor of one weight per entry")
+    if not 1 <= weight.dim() <= 2 or weight.shape[0] != graph.nnz:
         raise ValueError(
             f"{call}: A has {graph.nnz} entries, weight has the shape {tuple(weight.shape)}; give one "
             "weight per entry (Graph.in_order sorts the weights of edges)"
@@ -208,7 +210,7 @@ def sampled_spmm(A, x, reduce="sum", *, kernel="fastrand", width=32, rescale=Fal
     """
     _require_reduce("sampled_spmm", reduce)
     for name, tensor in (("x", x), ("weight", weight)):
-        if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():
+        if getattr(tensor, "requires_grad", False) and torch.is_grad_enabled():
             raise ValueError(
                 f"sampled_spmm: {name} requires gradients, but a sampled product has none; call it "
                 "under torch.no_grad(), or train with spmm"
@@ -312,11 +314,12 @@ def maxk(x, k):
 
 
 def _require_maxk(call, x, k):
-    if x.dtype not in _FLOATS:
-        raise TypeError(f"{call}: x is {x.dtype}; give float32, float64, float16 or bfloat16")
+    if not isinstance(x, torch.Tensor) or x.dtype not in _FLOATS:
+        what = x.dtype if isinstance(x, torch.Tensor) else type(x).__name__
+        raise TypeError(f"{call}: x is {what}; give a tensor of float32, float64, float16 or bfloat16")
     _require_matrix(call, "x", x)
     _require_rows_in_order(call, "x", x)
-    if not 1 <= k <= x.shape[1]:
+    if not hasattr(k, "__index__") or not 1 <= k <= x.shape[1]:
         raise ValueError(f"{call}: k is {k}, but x has {x.shape[1]} columns; give 1 to that")
 
 
