@@ -60,7 +60,9 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 try:
     from torch._C import _are_functorch_transforms_active, _is_tracing, _len_torch_dispatch_stack
-except ImportError:  # another PyTorch: everything goes through its dispatcher
+
+    forward_ad._current_level  # noqa: B018: whether there is one
+except (AttributeError, ImportError):  # another PyTorch: everything goes through its dispatcher
 
     def _is_watched():
         return True
