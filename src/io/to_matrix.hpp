@@ -22,10 +22,9 @@ template <class T>
     }
   }
   lists[0].file.refuse_at(
-      lines[1],
-      {half == symmetry::none ? "the position is" : "the position or its mirror is",
-       " already on line ", lines[0],
-       half == symmetry::skew ? "" : "; set read_options::duplicates to fold them"});
+      lines[1], {half == symmetry::none ? "the position is" : "the position or its mirror is",
+                 " already on line ", lines[0],
+                 half == symmetry::skew ? "" : "; set read_options::duplicates to fold them"});
 }
 
 /// Sorts a row by column, stably.
