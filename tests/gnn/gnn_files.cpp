@@ -340,7 +340,7 @@ TEST_CASE("damaged files of GraphSAINT are refused with file, key and values") {
             "role.json: key 'te': '\"2\"' is not an integer from 0 to 3"},
            {"role.json", R"({"tr": [0], "va": [1], "te": []})", "role.json: no node is in test"},
            {"role.json", "[]", "role.json: key 'tr': there is no list"},
-           {"adj_full.npz", "PK", "adj_full.npz:1: "}}) {
+           {"adj_full.npz", "PK", "adj_full.npz: not a .npz file"}}) {
     const scratch_folder folder;
     write_graphsaint(folder, good);
     folder.write(d.file, d.text);
