@@ -10,6 +10,6 @@ pip=("$folder/bin/pip" install --quiet --disable-pip-version-check)
 "${pip[@]}" "$wheels"/*.whl
 # What it needs alone: it must be importable without SciPy and NetworkX.
 (cd "$folder" && bin/python -c 'import rigblas as rig; print("rigblas", rig.__version__, rig.devices()[0]["name"])')
-"${pip[@]}" pytest scipy networkx tqdm mpi4py
+"${pip[@]}" pytest scipy networkx tqdm mpi4py mypy nanobind
 cd "$folder"
 exec bin/python -m pytest -q -p no:cacheprovider --rootdir "$tests" "$tests" "$@"
