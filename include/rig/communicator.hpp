@@ -50,6 +50,8 @@ class communicator {
     int64 (*all_reduce)(void* state, int64 number, joining how);
     /// Returns when all ranks have called it.
     void (*barrier)(void* state);
+    /// Whether `exchange` takes data on devices. Otherwise products copy it to host memory before.
+    bool reaches_devices = false;
   };
 
   /// Rank `rank` of `size`. `calls` outlives the communicator, which keeps `state` alive.
@@ -70,6 +72,8 @@ class communicator {
   int64 all_reduce(int64 number, joining how) const {
     return calls_->all_reduce(state_.get(), number, how);
   }
+  /// Whether `exchange` takes data on devices.
+  bool reaches_devices() const { return calls_->reaches_devices; }
   /// Waits for all ranks.
   void barrier() const { calls_->barrier(state_.get()); }
 

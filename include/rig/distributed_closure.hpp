@@ -57,6 +57,7 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
   const communicator& ranks = a.communicator();
   agree(ranks, name, [&] {
     check_closing_laws<S>(name);
+    require_cpu(name, a.local().where());
     check_closing(name, a.rows(), a.columns(), y.rows(), desc);
   });
   const auto& turned = access::turned(a);

@@ -17,7 +17,8 @@ namespace rig {
 /// A dense on several ranks: each has some rows of it, or some columns ("by features").
 ///
 /// By features rank r of P has the columns F·r/P … F·(r + 1)/P of all rows. A value like `dense`:
-/// copies are deep. Places: the parts are on the CPU.
+/// copies are deep. Places: all parts are on the CPU, or each is
+/// on a device, by rows.
 /// @code
 /// const auto part = rig::distributed<rig::dense<float>>::from_whole(ranks, X, rows);
 /// const auto columns = part.by_features();
@@ -32,9 +33,9 @@ class distributed<dense<T>> {
   /// place.
   static distributed from_rows(const rig::communicator& ranks, dense<T> local,
                                const rig::layout& rows) {
-    over_ranks::agree(ranks, "from_rows", [&] {
-      over_ranks::check_part("from_rows", ranks, rows, local.rows(), local.where());
-    });
+    over_ranks::agree(ranks, "from_rows",
+                      [&] { over_ranks::check_part("from_rows", ranks, rows, local.rows()); });
+    over_ranks::require_one_kind(ranks, "from_rows", local.where());
     over_ranks::require_one_layout(ranks, "from_rows", rows);
     over_ranks::require_equal(ranks, "from_rows", "the dense's columns", local.columns());
     const index columns = local.columns();
@@ -48,7 +49,8 @@ class distributed<dense<T>> {
     over_ranks::agree(ranks, "from_whole", [&] {
       over_ranks::check_ranks("from_whole", ranks, rows);
       const index here = rows.rows_of(ranks.rank());
-      over_ranks::check_part("from_whole", ranks, rows, here, whole.where());
+      over_ranks::check_part("from_whole", ranks, rows, here);
+      over_ranks::require_cpu("from_whole", whole.where());
       if (whole.rows() != rows.rows())
         fail(errc::shape, {"from_whole: the dense has ", whole.rows(), " rows, the layout ",
                            rows.rows(), "; pass a layout of the whole dense"});
@@ -71,16 +73,32 @@ class distributed<dense<T>> {
   const dense<T>& local() const { return local_; }
   /// The same for writing: a view, so that its shape stays.
   dense<T> view() {
-    return dense<T>::view(local_.data(), local_.rows(), local_.columns(), local_.stride());
+    return dense<T>::view(local_.data(), local_.rows(), local_.columns(), local_.stride(),
+                          local_.where(), local_.stream());
   }
   /// Which rank has which rows; by features, had them before and has them again after `by_rows`.
   const rig::layout& layout() const { return rows_; }
   /// The ranks.
   const rig::communicator& communicator() const { return ranks_; }
 
+  /// The same parts in other places: all on the CPU, or each on a device, by rows. Collective.
+  /// Throws error, on all ranks: place, out_of_memory.
+  distributed to(place target) const {
+    dense<T> made;
+    over_ranks::agree(ranks_, "to", [&] {
+      if (by_features_ && target != cpu())
+        fail(errc::place, {"to: the dense is by features, and ", to_string(target),
+                           " takes rows; pass one by_rows()"});
+      made = local_.to(target);
+    });
+    over_ranks::require_one_kind(ranks_, "to", target);
+    return distributed(ranks_, std::move(made), rows_, columns_, by_features_);
+  }
   /// The same elements by features. Collective. Throws error(out_of_memory) on all ranks.
   distributed by_features() const {
     if (by_features_) return copied("by_features");
+    over_ranks::agree(ranks_, "by_features",
+                      [&] { over_ranks::require_cpu("by_features", local_.where()); });
     const index here = first_column(ranks_.rank() + 1) - first_column(ranks_.rank());
     return moved(over_ranks::rows_to_features, rows(), here, true);
   }
@@ -89,8 +107,10 @@ class distributed<dense<T>> {
     if (!by_features_) return copied("by_rows");
     return moved(over_ranks::features_to_rows, rows_.rows_of(ranks_.rank()), columns_, false);
   }
-  /// The whole dense, on each rank. Collective. Throws error(out_of_memory) on all ranks.
+  /// The whole dense on each rank, on the CPU. Collective. Throws error(out_of_memory) on all
+  /// ranks.
   dense<T> gather() const {
+    if (local_.where() != cpu()) return to(cpu()).gather();
     if (by_features_) return by_rows().gather();
     dense<T> made;
     over_ranks::gather_rows(ranks_, rows_, elements(), [&] {

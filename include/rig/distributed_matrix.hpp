@@ -49,7 +49,8 @@ struct covered {
 /// A matrix whose rows are on several ranks; its columns have the numbers of the whole matrix.
 ///
 /// Immutable and cheap to copy. Plans are built by the first product that needs them, or by
-/// `prepare`; copies and `with_values` share them. Places: the parts are on the CPU.
+/// `prepare`; copies and `with_values` share them. Places: all parts are on the CPU, or each is on
+/// a device; there `mxm` with a dense by rows runs, by `exchange::fetch`.
 /// @code
 /// const auto rows = rig::layout::by_entries(A.structure(), ranks.size());
 /// const auto part = rig::distributed<rig::matrix<float>>::from_whole(ranks, A, rows);
@@ -61,14 +62,15 @@ class distributed<matrix<T>> {
   using value_type = T;
 
   /// From this rank's rows, in ascending order, whose columns have the numbers of the whole matrix.
-  /// Collective. Throws error, on all ranks: shape, place.
+  /// Collective. Throws error, on all ranks: shape, place, out_of_memory.
   static distributed from_rows(const rig::communicator& ranks, const matrix<T>& local,
                                const rig::layout& rows) {
     std::optional<distributed> made;
     over_ranks::agree(ranks, "from_rows", [&] {
-      over_ranks::check_part("from_rows", ranks, rows, local.rows(), local.where());
+      over_ranks::check_part("from_rows", ranks, rows, local.rows());
       made.emplace(distributed(ranks, local, rows));
     });
+    over_ranks::require_one_kind(ranks, "from_rows", local.where());
     over_ranks::require_one_layout(ranks, "from_rows", rows);
     over_ranks::require_equal(ranks, "from_rows", "the matrix's columns", local.columns());
     made->nnz_ = ranks.all_reduce(made->nnz_, joining::sum);
@@ -82,7 +84,8 @@ class distributed<matrix<T>> {
     std::optional<matrix<T>> local;
     over_ranks::agree(ranks, "from_whole", [&] {
       over_ranks::check_ranks("from_whole", ranks, rows);
-      over_ranks::check_part("from_whole", ranks, rows, rows.rows_of(ranks.rank()), whole.where());
+      over_ranks::check_part("from_whole", ranks, rows, rows.rows_of(ranks.rank()));
+      over_ranks::require_cpu("from_whole", whole.where());
       if (whole.rows() != rows.rows())
         fail(errc::shape, {"from_whole: the matrix has ", whole.rows(), " rows, the layout ",
                            rows.rows(), "; pass a layout of the whole matrix"});
@@ -119,6 +122,14 @@ class distributed<matrix<T>> {
     return distributed<decltype(local)>(*this, std::move(local));
   }
 
+  /// The same parts in other places: all on the CPU, or each on a device. Collective. Throws error,
+  /// on all ranks: place, out_of_memory.
+  distributed to(place target) const {
+    std::optional<matrix<T>> moved;
+    over_ranks::agree(ranks_, "to", [&] { moved = local_.to(target); });
+    return from_rows(ranks_, *moved, rows_);
+  }
+
   /// Builds what a product with this descriptor and an X of this layout would build: the transpose
   /// with `transpose_a`, and the plan of `fetch` or of `cover`, or for `exchange::features` the
   /// whole matrix on each rank. Collective. Throws error, on all ranks: shape, cannot (a transpose
@@ -134,6 +145,7 @@ class distributed<matrix<T>> {
             fail(errc::shape, {"prepare: the matrix has ", inner, turns ? " rows" : " columns",
                                ", the layout ", of_x.rows(), " rows; pass the layout of X"});
           over_ranks::check_ranks("prepare", ranks_, of_x);
+          if (is_whole || is_covered) over_ranks::require_cpu("prepare", local_.where());
         },
         {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr,
          .features = is_whole,
@@ -164,6 +176,7 @@ class distributed<matrix<T>> {
           over_ranks::check_ranks(name, ranks_, of_columns);
         },
         {.lacking = kept == nullptr || !(kept->rows == of_columns)});
+    if (local_.where() != cpu()) return to(cpu()).transposed(of_columns).to(local_.where());
     if (said.lacking > 0) {
       over_ranks::require_one_layout(ranks_, name, of_columns);
       auto made = over_ranks::make_turn_plan(ranks_, name, rows_, local_.structure(), of_columns);
@@ -205,6 +218,7 @@ class distributed<matrix<T>> {
       : ranks_(pattern_of.ranks_),
         local_(std::move(local)),
         rows_(pattern_of.rows_),
+        on_host_(pattern_of.on_host_),
         nnz_(pattern_of.nnz_),
         longest_(pattern_of.longest_),
         plans_(pattern_of.plans_) {}
@@ -271,8 +285,9 @@ class distributed<matrix<T>> {
       : ranks_(ranks),
         local_(local),
         rows_(rows),
+        on_host_(local.where() == cpu() ? local.shared_structure() : local.structure().to(cpu())),
         nnz_(local.nnz()),
-        longest_(local.structure().template derived_of<row_lengths>()->longest) {}
+        longest_(on_host_->template derived_of<row_lengths>()->longest) {}
 
   static matrix<T> rows_of(const matrix<T>& whole, const rig::layout& rows, int rank) {
     std::vector<int64> offsets{0}, order;
@@ -297,7 +312,9 @@ class distributed<matrix<T>> {
   /// Builds the plan of fetch. Collective.
   std::shared_ptr<const over_ranks::fetch_plan> plan(const rig::layout& of_x,
                                                      const char* name) const {
-    auto made = over_ranks::make_fetch_plan(ranks_, name, local_.shared_structure(), of_x);
+    const auto made = over_ranks::make_fetch_plan(ranks_, name, on_host_, of_x);
+    if (const place where = local_.where(); where != cpu())
+      over_ranks::place_plan(ranks_, name, *made, where, rows_, *on_host_);
     over_ranks::agree(ranks_, name, [&] {
       std::erase_if(plans_->fetches, [&](const auto& kept) { return kept.first == of_x; });
       plans_->fetches.emplace_back(of_x, made);
@@ -349,6 +366,7 @@ class distributed<matrix<T>> {
   rig::communicator ranks_;
   matrix<T> local_;
   rig::layout rows_;
+  std::shared_ptr<const pattern> on_host_;  ///< the pattern of the local part, to build plans from
   int64 nnz_ = 0, longest_ = 0;
   std::shared_ptr<over_ranks::plans> plans_ = std::make_shared<over_ranks::plans>();
   // Of these values; each has at most one.

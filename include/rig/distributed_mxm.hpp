@@ -79,6 +79,8 @@ struct product_shape {
   exchange scheme;
   const char* semiring;
   bool is_exact, needs_whole_numbers, is_masked, is_sparse;
+  place where, place_of_x;
+  bool is_by_features;  ///< X
 };
 void check_product(const product_shape& of);
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
@@ -137,11 +139,15 @@ struct access {
                                                 const layout& of_x, const char* name) {
     return of.plan(of_x, name);
   }
-  /// The kernel that one rank would choose for the whole matrix: it determines the bits.
+  /// The kernel that one rank would choose for the whole matrix: it determines the bits. On a
+  /// device, the plan of a fetch knows.
   template <class T>
-  static descriptor of_one_rank(const distributed<matrix<T>>& of, const descriptor& desc) {
+  static descriptor of_one_rank(const distributed<matrix<T>>& of, const descriptor& desc,
+                                const fetch_plan* plan = nullptr) {
     descriptor out = desc;
-    if (desc.kernel.empty()) out.kernel = on_cpu::splits(of.nnz_, of.longest_) ? "split" : "row";
+    const bool is_on_device = plan != nullptr && plan->where() != cpu();
+    const bool splits = is_on_device ? plan->splits : on_cpu::splits(of.nnz_, of.longest_);
+    if (desc.kernel.empty()) out.kernel = splits ? "split" : "row";
     return out;
   }
 };
@@ -164,13 +170,20 @@ void check_mask_of(const communicator& ranks, const layout& rows,
   check_mask(ranks, of.container.layout(), rows, of.container.is_by_features());
 }
 
+template <class X>
+bool lies_by_features(const distributed<X>& x) {
+  if constexpr (requires { x.is_by_features(); }) return x.is_by_features();
+  return false;
+}
+
 template <class S, class TA, class X, class Mask>
 void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask& mask,
            const descriptor& desc, exchange scheme) {
   const bool turns = desc.transpose_a;
   check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
                  turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme, name_of<S>(),
-                 is_exact<S>, needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>});
+                 is_exact<S>, needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>,
+                 a.local().where(), x.local().where(), lies_by_features(x)});
   check_mask_of(a.communicator(), a.layout(), mask);
   constexpr bool is_converted = !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> &&
                                 !is_cbsr<X> && !is_matrix<X>;
@@ -190,11 +203,6 @@ votes agree_on_product(const char* name, const distributed<matrix<TA>>& a, const
       a.communicator(), name, [&] { check<S>(a, x, mask, desc, scheme); }, said);
 }
 
-/// An array of X with the bytes of a row.
-struct row_array {
-  const void* data;
-  std::size_t stride, bytes;
-};
 /// The arrays of an X of which a rank fetches rows, and the operand that it makes of them.
 template <class X>
 struct carried;
@@ -202,10 +210,12 @@ template <class T>
 struct carried<dense<T>> {
   static std::array<row_array, 1> arrays(const dense<T>& x) {
     return {{{x.data(), static_cast<std::size_t>(x.stride()) * sizeof(T),
-              static_cast<std::size_t>(x.columns()) * sizeof(T)}}};
+              static_cast<std::size_t>(x.columns()) * sizeof(T), x.stream()}}};
   }
   static dense<T> operand(const dense<T>& like, index rows, const std::array<fetch, 1>& moved) {
-    return dense<T>::view(moved[0].x.template data<const T>(), rows, like.columns());
+    const buffer& x = moved[0].x;
+    return dense<T>::view(x.template data<const T>(), rows, like.columns(), 0, x.where(),
+                          x.stream());
   }
 };
 
@@ -214,10 +224,11 @@ template <class TA>
 matrix<TA> renumbered(const matrix<TA>& here, const fetch_plan& plan) {
   const std::size_t bytes = static_cast<std::size_t>(here.nnz()) * sizeof(TA);
   return here.iso() ? matrix<TA>(plan.local, here.iso_value())
-                    : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
+                    : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes,
+                                                            here.where(), here.values_stream()));
 }
 
-/// Replaces the numbers of columns in the result of an arg form.
+/// Replaces the numbers of columns in the result of an arg form, on the CPU.
 template <class C, class Number>
 void renumber_indices(C& c, const Number& number) {
   if constexpr (has_indices<C>)
@@ -230,8 +241,9 @@ template <class Element, class S, class TA, class X, class Mask>
 mxm_result<Element, S> multiply_fetched(const matrix<TA>& entries, const fetch_plan& plan,
                                         const X& x, const Mask& mask, const descriptor& of_one) {
   auto c = mxm_creating<Element>(renumbered(entries, plan), x, S(), local_mask(mask), of_one);
-  if constexpr (positional<S>)
-    renumber_indices(c, [&](index k) { return plan.columns[static_cast<std::size_t>(k)]; });
+  if constexpr (positional<S> && has_indices<mxm_result<Element, S>>)
+    name_columns(plan, c.indices.data(), int64{c.indices.rows()} * c.indices.columns(),
+                 c.indices.stream());
   return c;
 }
 
@@ -245,8 +257,7 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
   std::array<fetch, arrays.size()> moved;
   const auto start = [&] {
     for (std::size_t k = 0; k < arrays.size(); ++k)
-      moved[k] =
-          start_fetch(*plan, ranks.rank(), arrays[k].data, arrays[k].stride, arrays[k].bytes);
+      moved[k] = start_fetch(*plan, ranks, arrays[k], desc.stream);
   };
   const votes said = agree(ranks, "mxm",
                            [&] {
@@ -257,14 +268,15 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
     plan = access::plan(a, x.layout(), "mxm");
     agree(ranks, "mxm", start);
   }
-  for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, desc.stream);
+  for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, of.stream);
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
     for (std::size_t k = 0; k < arrays.size(); ++k)
       finish_fetch(*plan, moved[k], ranks.rank(), arrays[k].bytes);
     const auto rows = static_cast<index>(plan->columns.size());
     c = multiply_fetched<Element, S>(a.local(), *plan, carried<X>::operand(x.local(), rows, moved),
-                                     mask, is_cbsr<X> ? desc : access::of_one_rank(a, desc));
+                                     mask,
+                                     is_cbsr<X> ? desc : access::of_one_rank(a, desc, plan.get()));
   });
   return c;
 }
@@ -303,7 +315,7 @@ mxm_result<Element, S> multiply_by_cover(const distributed<matrix<TA>>& a,
   std::array<fetch, 1> moved;
   mxm_result<void, sums> sent, came;
   agree(ranks, "mxm", [&] {
-    moved[0] = start_fetch(*plan.fetched, ranks.rank(), rows.data, rows.stride, rows.bytes);
+    moved[0] = start_fetch(*plan.fetched, ranks, rows);
     descriptor of_sums = desc;
     of_sums.fill = {};
     sent = mxm_creating<void>(of.partial, x.local(), sums(), no_mask{}, of_sums);
@@ -483,7 +495,7 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
   agree(ranks, "explain", [&] {
     out.scheme = choice.scheme;
     out.reason = choice.reason;
-    out.kernel = access::of_one_rank(a, desc).kernel;
+    out.kernel = access::of_one_rank(a, desc, plan.get()).kernel;
   });
   return out;
 }
@@ -499,9 +511,9 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
 /// Shapes: A m×k, X k×f, C m×f, with the rows of A's layout; C is by rows or by features as X is.
 /// `desc.exchange` says what moves, the other fields mean what they mean on one rank; kernels are
 /// `row` and `split`. With transpose_a A is square, and Aᵀ goes to the ranks that have its rows.
-/// Ranks have one kind of machine and one build. Collective; the first product builds a plan, which
-/// A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
-/// out_of_memory.
+/// Parts on devices take `exchange::fetch`. Ranks have one kind of machine and one build.
+/// Collective; the first product builds a plan, which A keeps. Throws error on all ranks if it is
+/// thrown on one: shape, place, type, cannot, out_of_memory.
 /// @code
 /// const auto s = rig::plus_times<float>{};
 /// const auto parts = rig::mxm(parts_of_A, parts_of_X, s, {.exchange = rig::exchange::fetch});

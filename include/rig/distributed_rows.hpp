@@ -36,8 +36,10 @@ class row_parts {
   row_parts(const rig::communicator& ranks, X local, const rig::layout& rows, const char* what,
             int64 shared)
       : ranks_(ranks), local_(std::move(local)), rows_(rows) {
-    agree(ranks, "from_rows",
-          [&] { check_part("from_rows", ranks, rows, local_.rows(), local_.where()); });
+    agree(ranks, "from_rows", [&] {
+      check_part("from_rows", ranks, rows, local_.rows());
+      require_cpu("from_rows", local_.where());
+    });
     require_one_layout(ranks, "from_rows", rows);
     require_equal(ranks, "from_rows", "the columns", local_.columns());
     require_alike(ranks, "from_rows", what, shared);

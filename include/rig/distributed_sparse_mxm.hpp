@@ -47,6 +47,7 @@ void agree_on_sparse(const char* name, const distributed<matrix<TA>>& a,
   static_assert(!needs_whole_numbers<S>,
                 "a product over ranks with a sparse result reads no positions");
   const auto check_all = [&] {
+    require_cpu(name, a.local().where());
     check<S>(a, b, mask, desc, exchange::fetch);
     check_fetched(desc, false);
   };

@@ -95,6 +95,9 @@ class pattern {
         F::name,
         [](const pattern& p) -> std::shared_ptr<const derived> { return std::make_shared<F>(p); }));
   }
+  /// Keeps a structure that was made from more than this pattern, in place of the one that
+  /// `derived_of` would build.
+  void keep_derived(const char* name, std::shared_ptr<const derived> made) const;
   /// Whether `prepare` was called for this kernel (empty: for any) and orientation. Choices depend
   /// on this, and not on what earlier calls happened to build.
   bool is_prepared(bool transposed, std::string_view kernel = {}) const;

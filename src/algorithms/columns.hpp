@@ -77,6 +77,7 @@ template <class T, class Check>
 void require_graph(const char* name, const distributed<matrix<T>>& a, const descriptor& desc,
                    Check&& check) {
   over_ranks::agree(a.communicator(), name, [&] {
+    over_ranks::require_cpu(name, a.local().where());
     over_ranks::check_closing(name, a.rows(), a.columns(), a.rows(), desc);
     check();
   });

@@ -11,6 +11,7 @@
 
 #include "rig/error.hpp"
 #include "rig/kernels/cpu/isa.hpp"
+#include "rig/kernels/cpu/split.hpp"
 
 namespace rig {
 namespace {
@@ -131,6 +132,20 @@ void refuse_captured_build(const char*, int, void*) {}
 void refuse_captured_copy(int, void*) {}
 void prepare_derived(const pattern& oriented) { oriented.derived_of<row_lengths>(); }
 void find_statistics(problem&) {}
+bool keep_whole(const pattern&, const over_ranks::whole_rows& whole) {
+  return splits(whole.nnz, whole.longest);
+}
+
+void move_rows(void* to, const index* to_rows, const void* from, const index* from_rows,
+               std::size_t from_stride, std::size_t bytes, int64 rows, int, void*) {
+  if (bytes == 0) return;
+  const auto row_of = [](const index* list, int64 k) {
+    return static_cast<std::size_t>(list != nullptr ? list[k] : k);
+  };
+  for (int64 k = 0; k < rows; ++k)
+    std::memcpy(static_cast<char*>(to) + row_of(to_rows, k) * bytes,
+                static_cast<const char*>(from) + row_of(from_rows, k) * from_stride, bytes);
+}
 
 constinit const backend functions = {
 #define RIG_FUNCTION(result, name, ...) .name = &name,

@@ -20,15 +20,24 @@ void check_ranks(const char* name, const communicator& ranks, const layout& rows
                        ranks.size(), "; make the layout for the communicator's size"});
 }
 
-void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
-                place where) {
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here) {
   check_ranks(name, ranks, rows);
   if (rows_here != rows.rows_of(ranks.rank()))
     fail(errc::shape, {name, ": the part has ", rows_here, " rows, and the layout gives this rank ",
                        rows.rows_of(ranks.rank()), "; pass the rows of the layout"});
+}
+
+void require_cpu(const char* name, place where) {
   if (where != cpu())
     fail(errc::place, {name, ": the part is on ", to_string(where),
-                       ", and products over ranks run on cpu; copy it with .to(rig::cpu())"});
+                       ", and this runs on cpu over ranks; copy it with .to(rig::cpu())"});
+}
+
+void require_one_kind(const communicator& ranks, const char* name, place where) {
+  const int64 on_devices = ranks.all_reduce(where != cpu(), joining::sum);
+  if (on_devices != 0 && on_devices != ranks.size())
+    fail(errc::place, {name, ": the parts of ", on_devices, " of ", ranks.size(),
+                       " ranks are on devices, the others on cpu; copy them with .to()"});
 }
 
 void require_one_layout(const communicator& ranks, const char* name, const layout& rows) {
@@ -53,6 +62,14 @@ void check_product(const product_shape& of) {
          {"mxm: A is ", of.rows, "x", of.inner, ", X is ", of.rows_of_x, "x", of.columns,
           "; the first has ", of.inner, " columns, the second ", of.rows_of_x, " rows"});
   check_enum("mxm", "exchange", of.desc.exchange, exchange::cover);
+  if (of.where != of.place_of_x)
+    fail(errc::place, {"mxm: A's part is on ", to_string(of.where), ", X's on ",
+                       to_string(of.place_of_x), "; copy one with .to()"});
+  if (of.where != cpu() && (of.scheme != exchange::fetch || of.is_by_features))
+    fail(errc::cannot,
+         {"mxm: exchange::", exchange_name(of.scheme), " of X by ",
+          of.is_by_features ? "features" : "rows", " runs on cpu, and the parts are on ",
+          to_string(of.where), "; use exchange::fetch, with X by rows"});
   if (of.desc.transpose_b)
     fail(errc::cannot,
          {"mxm: a product over ranks does not transpose X; distribute its transpose"});

@@ -2,10 +2,12 @@
 
 #include "rig/kernels/ranks.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "distributed/exchange.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::over_ranks {
 namespace {
@@ -129,9 +131,9 @@ std::size_t fetch_plan::bytes() const {
   return numbers * sizeof(index);
 }
 
-std::shared_ptr<const fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
-                                                  std::shared_ptr<const pattern> rows_here,
-                                                  const layout& of_x) {
+std::shared_ptr<fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
+                                            std::shared_ptr<const pattern> rows_here,
+                                            const layout& of_x) {
   std::shared_ptr<fetch_plan> plan;
   std::vector<std::vector<index>> wanted;
   agree(ranks, name, [&] {
@@ -149,64 +151,202 @@ std::shared_ptr<const fetch_plan> make_fetch_plan(const communicator& ranks, con
   });
   std::vector<std::vector<index>> asked = exchange_lists(ranks, name, wanted);
   for (int rank = 0; rank < ranks.size(); ++rank) {
-    plan->pairs[size(rank)].rank = rank;
-    plan->pairs[size(rank)].sent = std::move(asked[size(rank)]);
+    fetch_pair& pair = plan->pairs[size(rank)];
+    pair.rank = rank;
+    pair.sent = std::move(asked[size(rank)]);
+    pair.sent_there = pair.sent.data();
+    pair.received_there = pair.received.data();
   }
   return plan;
 }
 
-fetch start_fetch(const fetch_plan& plan, int rank, const void* x, std::size_t stride,
-                  std::size_t row_bytes) {
-  fetch of;
-  std::size_t sent = 0, staged = 0;
+namespace {
+
+/// The lengths of all rows, of each rank's own. Collective.
+std::vector<index> gather_lengths(const communicator& ranks, const char* name, const layout& rows,
+                                  const pattern& rows_here) {
+  std::vector<index> here, all;
+  agree(ranks, name, [&] {
+    reserve(here, size(rows_here.rows()));
+    for (index i = 0; i < rows_here.rows(); ++i)
+      here.push_back(static_cast<index>(rows_here.offset(i + 1) - rows_here.offset(i)));
+  });
+  const received in = gather_parts(
+      ranks, name, here.data(), here.size() * sizeof(index),
+      [&](int rank) { return size(rows.rows_of(rank)) * sizeof(index); },
+      [&] { all = filled<index>(size(rows.rows())); });
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    for (index k = 0; k < rows.rows_of(rank); ++k)
+      std::memcpy(&all[size(rows.row_at(rank, k))], in.from(rank) + size(k) * sizeof(index),
+                  sizeof(index));
+  return all;
+}
+
+/// What a device reads of the rows of a matrix, of all ranks' rows. Collective.
+whole_rows rows_of_whole(const communicator& ranks, const char* name, const layout& rows,
+                         const pattern& rows_here) {
+  const std::vector<index> lengths = gather_lengths(ranks, name, rows, rows_here);
+  whole_rows out;
+  out.rows = rows.rows();
+  out.columns = rows_here.columns();
+  for (std::size_t i = 0; i < lengths.size(); i += 4) {
+    index longest = 0;
+    for (std::size_t k = i; k < std::min(i + 4, lengths.size()); ++k) {
+      longest = std::max(longest, lengths[k]);
+      out.nnz += lengths[k];
+      out.with_entries += lengths[k] > 0;
+    }
+    out.quads += 4 * int64{longest};
+    out.longest = std::max<int64>(out.longest, longest);
+  }
+  for (index k = 0; k < rows_here.rows(); ++k) {
+    const int64 row = rows.row_at(ranks.rank(), k), begin = rows_here.offset(k),
+                length = rows_here.offset(k + 1) - begin;
+    if (row % sampled_rows != 0 || length == 0) continue;
+    const int64 away =
+        rows_here.column_indices()[begin + length / 2] - row * rows_here.columns() / out.rows;
+    ++out.looked_at;
+    out.near += std::abs(away) <= rows_here.columns() / near_share;
+  }
+  out.looked_at = ranks.all_reduce(out.looked_at, joining::sum);
+  out.near = ranks.all_reduce(out.near, joining::sum);
+  return out;
+}
+
+/// The lists of the pairs, one behind another, then −1 and the columns; the pairs then have them on
+/// the device.
+void place_lists(fetch_plan& plan, place where) {
+  std::vector<index> all;
+  for (const fetch_pair& pair : plan.pairs) {
+    all.insert(all.end(), pair.sent.begin(), pair.sent.end());
+    all.insert(all.end(), pair.received.begin(), pair.received.end());
+  }
+  all.push_back(-1);
+  all.insert(all.end(), plan.columns.begin(), plan.columns.end());
+  plan.lists = buffer::borrow(all.data(), all.size() * sizeof(index)).to(where);
+  const index* next = plan.lists.data<const index>();
+  for (fetch_pair& pair : plan.pairs) {
+    pair.sent_there = next;
+    pair.received_there = next + pair.sent.size();
+    next = pair.received_there + pair.received.size();
+  }
+}
+
+}  // namespace
+
+void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, place where,
+                const layout& rows, const pattern& rows_here) {
+  const whole_rows whole = rows_of_whole(ranks, name, rows, rows_here);
+  agree(ranks, name, [&] {
+    plan.local = plan.local->to(where);
+    place_lists(plan, where);
+    plan.splits = backend_of(where).keep_whole(*plan.local, whole);
+  });
+}
+
+namespace {
+
+/// The rows that leave and that are staged, in all.
+struct row_counts {
+  std::size_t sent = 0, staged = 0, received = 0;
+};
+row_counts rows_that_travel(const fetch_plan& plan, int rank) {
+  row_counts out;
   for (const fetch_pair& pair : plan.pairs) {
     if (pair.rank == rank) continue;
-    sent += pair.sent.size();
-    if (!are_adjacent(pair.received)) staged += pair.received.size();
+    out.sent += pair.sent.size();
+    out.received += pair.received.size();
+    if (!are_adjacent(pair.received)) out.staged += pair.received.size();
   }
-  of.x = buffer::allocate(plan.columns.size() * row_bytes);
-  of.sent = buffer::allocate(sent * row_bytes);
-  of.staged = buffer::allocate(staged * row_bytes);
+  return out;
+}
+
+/// Lets the messages go through host memory: what is sent is copied, what comes lands there.
+void go_by_host(fetch& of, std::size_t sent, std::size_t received) {
+  of.on_host = buffer::allocate(sent + received);
+  if (sent > 0) backend_of(of.sent.where()).copy(of.sent, of.on_host.first(sent));
+  auto* next = of.on_host.data<unsigned char>();
+  reserve(of.landing, of.receives.size());
+  for (message& m : of.sends) {
+    m.data = next;
+    next += m.bytes;
+  }
+  for (message& m : of.receives) {
+    of.landing.push_back(m.data);
+    m.data = next;
+    next += m.bytes;
+  }
+}
+
+}  // namespace
+
+fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_array& x,
+                  void* stream) {
+  const place where = plan.where();
+  const backend& by = backend_of(where);
+  const stream_order in_order(where, stream, "mxm", {x.stream});
+  const row_counts count = rows_that_travel(plan, ranks.rank());
+  const std::size_t row = x.bytes;
+  fetch of;
+  of.stream = by.stream_for(where.device, stream);
+  of.x = buffer::temporary(plan.columns.size() * row, where, of.stream);
+  of.sent = buffer::temporary(count.sent * row, where, of.stream);
+  of.staged = buffer::temporary(count.staged * row, where, of.stream);
   reserve(of.sends, plan.pairs.size());
   reserve(of.receives, plan.pairs.size());
-  const auto row_of = [&](index row) {
-    return static_cast<const unsigned char*>(x) + size(row) * stride;
-  };
   unsigned char *to = of.sent.data<unsigned char>(), *stage = of.staged.data<unsigned char>();
   unsigned char* const fetched = of.x.data<unsigned char>();
   for (const fetch_pair& pair : plan.pairs) {
-    if (row_bytes == 0) continue;
-    if (pair.rank == rank) {
-      for (std::size_t k = 0; k < pair.sent.size(); ++k)
-        std::memcpy(fetched + size(pair.received[k]) * row_bytes, row_of(pair.sent[k]), row_bytes);
-      continue;
-    }
-    if (!pair.sent.empty()) of.sends.push_back({pair.rank, to, pair.sent.size() * row_bytes});
-    for (const index row : pair.sent) {
-      std::memcpy(to, row_of(row), row_bytes);
-      to += row_bytes;
-    }
+    if (row == 0) continue;
+    const auto sent = static_cast<int64>(pair.sent.size());
+    const bool is_here = pair.rank == ranks.rank();
+    by.move_rows(is_here ? fetched : to, is_here ? pair.received_there : nullptr, x.data,
+                 pair.sent_there, x.stride, row, sent, where.device, of.stream);
+    if (is_here) continue;
+    if (sent > 0) of.sends.push_back({pair.rank, to, size(sent) * row});
+    to += size(sent) * row;
     if (pair.received.empty()) continue;
-    const std::size_t bytes = pair.received.size() * row_bytes;
+    const std::size_t bytes = pair.received.size() * row;
     const bool is_direct = are_adjacent(pair.received);
     of.receives.push_back(
-        {pair.rank, is_direct ? fetched + size(pair.received.front()) * row_bytes : stage, bytes});
+        {pair.rank, is_direct ? fetched + size(pair.received.front()) * row : stage, bytes});
     if (!is_direct) stage += bytes;
   }
+  if (where != cpu() && !ranks.reaches_devices())
+    go_by_host(of, count.sent * row, count.received * row);
   return of;
 }
 
 void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes) {
+  const place where = plan.where();
+  const stream_order in_order(where, of.stream, "mxm", {});
+  for (std::size_t k = 0; k < of.landing.size(); ++k) {
+    const message& m = of.receives[k];
+    backend_of(where).copy(buffer::borrow(m.data, m.bytes),
+                           buffer::borrow(of.landing[k], m.bytes, where, of.stream));
+  }
   const unsigned char* stage = of.staged.data<unsigned char>();
-  unsigned char* const fetched = of.x.data<unsigned char>();
   for (const fetch_pair& pair : plan.pairs) {
     if (pair.rank == rank || row_bytes == 0 || are_adjacent(pair.received)) continue;
-    for (const index row : pair.received) {
-      std::memcpy(fetched + size(row) * row_bytes, stage, row_bytes);
-      stage += row_bytes;
-    }
+    backend_of(where).move_rows(of.x.data(), pair.received_there, stage, nullptr, row_bytes,
+                                row_bytes, static_cast<int64>(pair.received.size()), where.device,
+                                of.stream);
+    stage += pair.received.size() * row_bytes;
   }
-  of.sent = of.staged = buffer();
+  of.sent = of.staged = of.on_host = buffer();
+}
+
+void name_columns(const fetch_plan& plan, int32* numbers, int64 count, void* stream) {
+  if (plan.where() == cpu()) {
+    for (int32& k : std::span(numbers, size(count)))
+      if (k >= 0) k = plan.columns[size(k)];
+    return;
+  }
+  const stream_order in_order(plan.where(), stream, "mxm", {});
+  const std::size_t before = plan.lists.bytes() / sizeof(index) - plan.columns.size();
+  backend_of(plan.where())
+      .move_rows(numbers, nullptr, plan.lists.data<const index>() + before, numbers, sizeof(index),
+                 sizeof(index), count, plan.where().device, stream);
 }
 
 index first_feature(index columns, int rank, int ranks) {
@@ -357,23 +497,10 @@ buffer gather_entries(const communicator& ranks, const layout& rows, Offset offs
 
 std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
                                               const pattern& rows_here) {
-  std::vector<index> lengths;
+  const std::vector<index> lengths = gather_lengths(ranks, "mxm", rows, rows_here);
   std::vector<int64> offsets;
-  agree(ranks, "mxm", [&] {
-    reserve(lengths, size(rows_here.rows()));
-    for (index i = 0; i < rows_here.rows(); ++i)
-      lengths.push_back(static_cast<index>(rows_here.offset(i + 1) - rows_here.offset(i)));
-  });
-  const received in = gather_parts(
-      ranks, "mxm", lengths.data(), lengths.size() * sizeof(index),
-      [&](int rank) { return size(rows.rows_of(rank)) * sizeof(index); },
-      [&] { offsets = filled<int64>(size(rows.rows()) + 1); });
-  for (int rank = 0; rank < ranks.size(); ++rank)
-    for (index k = 0; k < rows.rows_of(rank); ++k) {
-      index length = 0;
-      std::memcpy(&length, in.from(rank) + size(k) * sizeof(index), sizeof(length));
-      offsets[size(rows.row_at(rank, k)) + 1] = length;
-    }
+  agree(ranks, "mxm", [&] { offsets = filled<int64>(size(rows.rows()) + 1); });
+  std::copy(lengths.begin(), lengths.end(), offsets.begin() + 1);
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   const buffer columns = gather_entries(
       ranks, rows, [&](index row) { return offsets[size(row)]; }, sizeof(index),

@@ -66,7 +66,8 @@ distributed<quantized> distributed<quantized>::from_whole(const rig::communicato
   over_ranks::agree(ranks, "from_whole", [&] {
     over_ranks::check_ranks("from_whole", ranks, rows);
     const index here = rows.rows_of(ranks.rank());
-    over_ranks::check_part("from_whole", ranks, rows, here, whole.where());
+    over_ranks::check_part("from_whole", ranks, rows, here);
+    over_ranks::require_cpu("from_whole", whole.where());
     if (whole.rows() != rows.rows())
       fail(errc::shape, {"from_whole: the quantized has ", whole.rows(), " rows, the layout ",
                          rows.rows(), "; pass a layout of the whole"});

@@ -75,7 +75,7 @@ row_lengths_of exchange_lengths(const communicator& ranks, const char* name, con
       out.offsets[size(k) + 1] = rows_here.offset(k + 1);
       out.lengths[size(k)] = static_cast<index>(rows_here.offset(k + 1) - rows_here.offset(k));
     }
-    out.moved = start_fetch(plan, ranks.rank(), out.lengths.data(), sizeof(index), sizeof(index));
+    out.moved = start_fetch(plan, ranks, {out.lengths.data(), sizeof(index), sizeof(index)});
   });
   ranks.exchange(out.moved.sends, out.moved.receives);
   return out;

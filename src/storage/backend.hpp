@@ -8,6 +8,7 @@
 
 #include "rig/buffer.hpp"
 #include "rig/kernels/problem.hpp"
+#include "rig/kernels/whole_rows.hpp"
 #include "storage/steps.hpp"
 
 namespace rig {

@@ -190,6 +190,12 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
   });
 }
 
+void pattern::keep_derived(const char* name, std::shared_ptr<const derived> made) const {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(derived_, [&](const auto& kept) { return kept.first == name; });
+  derived_.emplace_back(name, std::move(made));
+}
+
 bool pattern::is_prepared(bool transposed, std::string_view kernel) const {
   const std::lock_guard lock(mutex_);
   return std::any_of(prepared_.begin(), prepared_.end(), [&](const auto& made) {

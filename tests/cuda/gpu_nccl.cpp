@@ -298,48 +298,32 @@ TEST_CASE("transposed products, columns, closures and small rows have the bits o
     });
 }
 
-/// The bits of a product on one device by rows of A on each device: all of X goes from device to
-/// device. The semirings select, so the order of a row's terms changes nothing.
+/// The bits of a product on one device by rows of A and of X on each device.
 template <class S>
 void multiply_on_devices(const matrix<float>& a, const dense<float>& x) {
-  const auto expected = rig::mxm(a, x, S());
-  on_devices([&](const rig::communicator& here) {
-    const auto rows = rig::layout::by_entries(a.structure(), here.size());
-    const rig::place device = rig::cuda(here.rank());
-    const auto local = distributed<matrix<float>>::from_whole(here, a, rows).local().to(device);
-    const auto mine = distributed<dense<float>>::from_whole(here, x, rows).local().to(device);
-    auto whole = dense<float>(x.rows(), x.columns()).to(device);
-    std::vector<rig::message> sends, receives;
-    std::size_t first = 0;
-    for (int rank = 0; rank < here.size(); ++rank) {
-      const auto count =
-          static_cast<std::size_t>(rows.rows_of(rank)) * static_cast<std::size_t>(x.columns());
-      if (rank == here.rank())
-        require(cudaMemcpy(whole.data() + first, mine.data(), count * sizeof(float),
-                           cudaMemcpyDefault) == cudaSuccess,
-                "a copy");
-      else {
-        sends.push_back({rank, const_cast<float*>(mine.data()), mine.extent()});
-        receives.push_back({rank, whole.data() + first, count * sizeof(float)});
-      }
-      first += count;
-    }
-    rig::synchronise(device);
-    here.exchange(sends, receives);
-    here.barrier();  // on the same stream, and it waits
-    const auto c = rig::mxm(local, whole, S()).to(rig::cpu());
-    for (index k = 0; k < c.rows(); ++k)
-      require(std::memcmp(c.row(k).data(), expected.row(rows.row_at(here.rank(), k)).data(),
-                          c.row(k).size_bytes()) == 0,
-              std::string(S::name) + ", row " + std::to_string(k));
-  });
+  for (int kind = 0; kind < 2; ++kind)
+    on_devices([&](const rig::communicator& here) {
+      const rig::place device = rig::cuda(here.rank());
+      const auto rows = layout_of(a.structure(), here.size(), kind, 3);
+      const auto part = distributed<matrix<float>>::from_whole(here, a, rows).to(device);
+      const auto of_x = distributed<dense<float>>::from_whole(here, x, rows).to(device);
+      findings found;
+      rig::descriptor one;
+      one.kernel = rig::explain(part, of_x, S()).kernel;
+      const auto expected = rig::mxm(a.to(device), x.to(device), S(), one).to(rig::cpu());
+      for (int round = 0; round < 3; ++round)
+        found(same_bits(rig::mxm(part, of_x, S()).gather(), expected),
+              words_of(S::name, here.size(), kind, x.columns()));
+      found.report();
+    });
 }
 
-TEST_CASE("rows of A on each device, X from device to device") {
+TEST_CASE("rows of A and of X on each device") {
   const auto a = random_matrix<float>(2003, 2003, 30, 6);
-  const auto x = random_dense<float>(2003, 64, 7);
-  multiply_on_devices<rig::max_second<float>>(a, x);
-  multiply_on_devices<rig::min_plus<float>>(a, x);
+  multiply_on_devices<rig::plus_times<float>>(a, random_dense<float>(2003, 64, 7));
+  multiply_on_devices<rig::max_second<float>>(a, random_dense<float>(2003, 33, 7));
+  multiply_on_devices<rig::plus_times<float>>(rig::generate::rmat(14, 16),
+                                              random_dense<float>(1 << 14, 32, 8));
 }
 
 TEST_CASE("a rank that throws ends the call on all, and they go on") {

@@ -39,7 +39,7 @@ inline int64 all_reduce(void* state, int64 number, joining how) {
 }
 inline void barrier(void* state) { over_mpi::barrier(&static_cast<participant*>(state)->by_mpi); }
 
-inline constexpr communicator::functions calls = {exchange, all_reduce, barrier};
+inline constexpr communicator::functions calls = {exchange, all_reduce, barrier, true};
 
 }  // namespace over_mpi_and_nccl
 /// @endcond

@@ -188,7 +188,7 @@ inline void exchange(void* state, std::span<const message> sends, std::span<cons
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-inline constexpr communicator::functions calls = {exchange, all_reduce, barrier};
+inline constexpr communicator::functions calls = {exchange, all_reduce, barrier, true};
 
 }  // namespace over_nccl
 /// @endcond

@@ -17,6 +17,7 @@
 #include "rig/communicator.hpp"
 #include "rig/descriptor.hpp"
 #include "rig/error.hpp"
+#include "rig/kernels/whole_rows.hpp"
 #include "rig/layout.hpp"
 #include "rig/pattern.hpp"
 
@@ -101,8 +102,11 @@ void require_alike(const communicator& ranks, const char* name, const char* what
 /// Throws unless the layout has as many ranks as the communicator.
 void check_ranks(const char* name, const communicator& ranks, const layout& rows);
 /// Throws if a part does not fit its layout.
-void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
-                place where);
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here);
+/// Throws if a part is not on the CPU.
+void require_cpu(const char* name, place where);
+/// Throws on all ranks if some parts are on the CPU and others on a device. Collective.
+void require_one_kind(const communicator& ranks, const char* name, place where);
 const char* exchange_name(exchange scheme);
 /// Throws on all ranks unless all exchange alike, and transpose A or do not.
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
@@ -123,6 +127,7 @@ struct fetch_pair {
   int rank;
   std::vector<index> sent;      ///< as rows of this rank's part of X
   std::vector<index> received;  ///< as rows of the fetched X
+  const index *sent_there = nullptr, *received_there = nullptr;  ///< the same where A lies
 };
 
 /// Which rows of X go where, and this rank's rows of A with the columns that are fetched.
@@ -131,23 +136,42 @@ struct fetch_plan {
   std::shared_ptr<const pattern> original;  ///< has the offsets of `local`
   std::vector<index> columns;               ///< the whole matrix's number of each column
   std::vector<fetch_pair> pairs;            ///< one for each rank, this one among them
+  buffer lists;         ///< on a device: what the pairs have there, and −1 and the columns
+  bool splits = false;  ///< on a device: rows of the whole matrix are split
 
+  /// Where A lies.
+  place where() const { return local->where(); }
   /// Bytes that the plan takes.
   std::size_t bytes() const;
 };
-std::shared_ptr<const fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
-                                                  std::shared_ptr<const pattern> rows_here,
-                                                  const layout& of_x);
+std::shared_ptr<fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
+                                            std::shared_ptr<const pattern> rows_here,
+                                            const layout& of_x);
+/// Puts a plan where A lies, a device. `rows` lays out A, of which `rows_here` are on the CPU.
+/// Collective.
+void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, place where,
+                const layout& rows, const pattern& rows_here);
 
-/// One fetch of rows of X.
-struct fetch {
-  buffer x, sent, staged;
-  std::vector<message> sends, receives;
+/// An array of X with the bytes of a row.
+struct row_array {
+  const void* data;
+  std::size_t stride, bytes;
+  void* stream = nullptr;  ///< that the rows belong to
 };
-fetch start_fetch(const fetch_plan& plan, int rank, const void* x, std::size_t stride,
-                  std::size_t row_bytes);
+/// One fetch of rows of X. Data on a device goes in the order of `stream`, and through `on_host` if
+/// the ranks do not reach devices.
+struct fetch {
+  buffer x, sent, staged, on_host;
+  std::vector<message> sends, receives;
+  std::vector<void*> landing;  ///< where receives by `on_host` belong
+  void* stream = nullptr;
+};
+fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_array& x,
+                  void* stream = nullptr);
 /// After the exchange: puts staged rows in their places.
 void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes);
+/// Replaces numbers of the plan's columns, where they are not −1, by those of the whole matrix.
+void name_columns(const fetch_plan& plan, int32* numbers, int64 count, void* stream);
 
 /// Sparse rows without the type of their values; of an iso matrix no values.
 struct sparse_rows {

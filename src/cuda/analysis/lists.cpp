@@ -7,6 +7,13 @@ void prepare_derived(const pattern& of) {
   of.derived_of<row_lists>();
 }
 
+bool keep_whole(const pattern& part, const over_ranks::whole_rows& whole) {
+  auto made = std::make_shared<const row_statistics>(whole);
+  const bool splits = has_rows_to_split(*made);
+  part.keep_derived(row_statistics::name, std::move(made));
+  return splits;
+}
+
 /// Scratch up to this size stays with the lists, because an allocation costs the host time;
 /// docs/lab/start.md.
 constexpr std::size_t most_cached_bytes = 1 << 20;

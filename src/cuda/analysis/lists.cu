@@ -180,10 +180,10 @@ counters count_segments(const pattern& of, int64 split_length, int64 segment_len
   return *taken.to(cpu()).data<counters>();
 }
 
-/// Those of `row`, from the statistics if they have this split length. Longer ones, of rows of half
-/// a million entries, are counted.
+/// Those of `row`, from the statistics if these have this split length and are of this pattern, not
+/// of the whole that it is a part of. Longer ones, of rows of half a million entries, are counted.
 counters segments_of(const pattern& of, const row_statistics& statistics, int64 split_length) {
-  for (int kind = 0; kind < split_length_count; ++kind)
+  for (int kind = 0; kind < split_length_count && statistics.whole_nnz < 0; ++kind)
     if (nth_split_length(kind) == split_length)
       return {statistics.split_rows[kind], statistics.segments[kind]};
   return count_segments(of, split_length, splits_per_segment * split_length);

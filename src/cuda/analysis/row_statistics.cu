@@ -24,9 +24,8 @@ enum seen : int {
 };
 using number = unsigned long long;
 
-/// The middle entry of every 16th row shows whether entries lie near the diagonal.
-constexpr index sampled_rows = 16;
-constexpr index near_share = 32;  // near: within 1/32 of the columns
+using over_ranks::near_share;
+using over_ranks::sampled_rows;
 
 /// As many blocks as an H200 runs at once, because all of them add to the same few numbers;
 /// docs/lab/exact.md. Other sizes are unmeasured.
@@ -165,18 +164,29 @@ row_statistics::row_statistics(const pattern& of) {
     check(cudaStreamSynchronize(stream), "row statistics");
     std::copy_n(space.on_host, seen_count, all);
   }
-  longest = static_cast<int64>(all[longest_row]);
-  const auto nnz = static_cast<double>(of.nnz());
-  if (all[rows_with_entries] > 0) {
-    mean_length = nnz / static_cast<double>(all[rows_with_entries]);
-    imbalance = static_cast<double>(all[quads]) / nnz;
-  }
   for (int c = 0; c < split_length_count; ++c) {
     split_rows[c] = static_cast<index>(all[rows_to_split + c]);
     segments[c] = static_cast<index>(all[segments_of_them + c]);
   }
-  local = all[near] * 2 > all[looked_at];
-  split_length = split_length_of(*this, of.nnz());
+  const auto sum = [&](seen of_what) { return static_cast<int64>(all[of_what]); };
+  take({of.rows(), of.columns(), of.nnz(), sum(longest_row), sum(quads), sum(rows_with_entries),
+        sum(looked_at), sum(near)});
+}
+
+row_statistics::row_statistics(const over_ranks::whole_rows& whole)
+    : whole_rows(whole.rows), whole_columns(whole.columns), whole_nnz(whole.nnz) {
+  take(whole);
+}
+
+void row_statistics::take(const over_ranks::whole_rows& of) {
+  longest = of.longest;
+  if (of.with_entries > 0) {
+    const auto nnz = static_cast<double>(of.nnz);
+    mean_length = nnz / static_cast<double>(of.with_entries);
+    imbalance = static_cast<double>(of.quads) / nnz;
+  }
+  local = of.near * 2 > of.looked_at;
+  split_length = split_length_of(*this, of.nnz);
 }
 
 row_statistics row_statistics::sampled(int width) const {

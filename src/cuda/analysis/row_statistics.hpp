@@ -4,6 +4,7 @@
 // configurations depends on them.
 
 #include "cuda/device/arguments.cuh"
+#include "rig/kernels/whole_rows.hpp"
 #include "rig/pattern.hpp"
 
 namespace rig::on_cuda {
@@ -19,6 +20,8 @@ struct row_statistics : derived {
   static constexpr const char* name = "row statistics";
   row_statistics() = default;  ///< empty: tests of rules fill it in
   explicit row_statistics(const pattern& of);
+  /// Those of a whole matrix, for a part of it.
+  explicit row_statistics(const over_ranks::whole_rows& whole);
   std::size_t bytes() const override { return sizeof(*this); }
   /// Estimated statistics of samples of `width` entries per row.
   row_statistics sampled(int width) const;
@@ -31,6 +34,12 @@ struct row_statistics : derived {
   index split_rows[split_length_count] = {}, segments[split_length_count] = {};
   int64 split_length = 0;  ///< longer rows are split; 0: rows stay whole
   bool local = false;  ///< most entries lie near the diagonal, so neighbouring rows share columns
+  /// The shape and the entries of the whole matrix, for a part of it; otherwise nnz is −1.
+  index whole_rows = 0, whole_columns = 0;
+  int64 whole_nnz = -1;
+
+ private:
+  void take(const over_ranks::whole_rows& of);
 };
 
 /// Returns whether one group of lanes would work on some row while others wait.

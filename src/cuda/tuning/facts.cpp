@@ -36,25 +36,26 @@ element_class element_of(const problem& p) {
 
 /// The largest power of two, up to 16, that divides the address of B, the bytes between its rows
 /// and the bytes of a row.
-int alignment_of(const problem& p) {
+int alignment_of(const problem& p, const deciding_sizes& sizes) {
   if (p.algebra->right == type::other || bytes_of_element(p) >= bytes_per_vector) return 0;
   if (p.algebra->ignores_right) return bytes_per_vector;
-  const std::size_t row = p.b.rows > 1 ? static_cast<std::size_t>(p.b.stride) * p.b.value_bytes : 0;
+  const std::size_t row =
+      sizes.rows_of_b > 1 ? static_cast<std::size_t>(p.b.stride) * p.b.value_bytes : 0;
   const std::size_t all = reinterpret_cast<std::size_t>(p.b.data) | row |
                           static_cast<std::size_t>(p.b.columns) * p.b.value_bytes |
                           bytes_per_vector;
   return static_cast<int>(all & -all);
 }
 
-bool begins_on_lines(const problem& p) {
-  const bool has_distance = !p.algebra->ignores_right && p.b.rows > 1;
+bool begins_on_lines(const problem& p, const deciding_sizes& sizes) {
+  const bool has_distance = !p.algebra->ignores_right && sizes.rows_of_b > 1;
   return !has_distance || static_cast<std::size_t>(p.b.stride) * p.b.value_bytes % line_bytes == 0;
 }
 
 /// Vectors of 16 bytes, 32, 16 or 8, so many of all rows of B fit in `bytes`; 0 if 8 do not.
-int vectors_within(const problem& p, double bytes) {
+int vectors_within(const deciding_sizes& sizes, double bytes) {
   int vectors = 32;
-  while (vectors >= 8 && p.b.rows * static_cast<double>(bytes_per_vector) * vectors > bytes)
+  while (vectors >= 8 && sizes.rows_of_b * static_cast<double>(bytes_per_vector) * vectors > bytes)
     vectors /= 2;
   return vectors >= 8 ? vectors : 0;
 }
@@ -66,7 +67,7 @@ int tile_columns_of(int columns) {
   return columns <= most_in_one ? columns : parts(columns, parts(columns, most_in_several));
 }
 
-void set_b(product_facts& out, const problem& p) {
+void set_b(product_facts& out, const problem& p, const deciding_sizes& sizes) {
   using enum fact;
   const std::size_t element_size = bytes_of_element(p);
   const auto bytes = static_cast<double>(element_size);
@@ -75,20 +76,20 @@ void set_b(product_facts& out, const problem& p) {
   out.set(element, element_of(p));
   out[columns] = p.b.columns;
   out[element_bytes] = bytes;
-  out[alignment] = alignment_of(p);
+  out[alignment] = alignment_of(p, sizes);
   out[reads_b] = !p.algebra->ignores_right;
   out[tile_columns] = tile_columns_of(p.b.columns);
   out[b_vectors] = p.b.columns * bytes / bytes_per_vector;
   out[over_tiles] = p.b.columns % in_tile;
   out[columns_mod_16] = p.b.columns % 16;
   out[whole_vectors] = p.b.columns * static_cast<int64>(element_size) % bytes_per_vector == 0;
-  out[on_lines] = begins_on_lines(p);
+  out[on_lines] = begins_on_lines(p, sizes);
   if (out[alignment] > 0 && out[reads_b] != 0)
     out[copy_on_lines] =
         static_cast<std::size_t>(padded_columns(p)) * p.b.value_bytes % line_bytes == 0;
-  out[reuse] = over(static_cast<double>(p.a.nnz), p.b.rows);
+  out[reuse] = over(static_cast<double>(sizes.nnz), sizes.rows_of_b);
   out[fact::b_row_bytes] = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
-  out[fact::b_bytes] = p.b.rows * out[fact::b_row_bytes];
+  out[fact::b_bytes] = sizes.rows_of_b * out[fact::b_row_bytes];
 }
 
 }  // namespace
@@ -112,11 +113,12 @@ sum_kind sum_kind_of(const semiring_info& algebra) {
 row_class class_of(const problem& p, const row_statistics& statistics) {
   using enum row_class;
   const tuning_table& table = current_table();
-  if (static_cast<double>(p.a.nnz) < table[constant::tiny_nonzeros]) return tiny;
+  const deciding_sizes sizes = sizes_of(p, statistics);
+  if (static_cast<double>(sizes.nnz) < table[constant::tiny_nonzeros]) return tiny;
   if (statistics.mean_length < table[constant::short_mean]) return short_rows;
-  if (is_skewed(statistics, p.a.nnz)) return statistics.local ? skewed_clustered : skewed;
+  if (is_skewed(statistics, sizes.nnz)) return statistics.local ? skewed_clustered : skewed;
   if (statistics.mean_length < table[constant::long_mean]) return uniform;
-  const bool fits = vectors_within(p, table[constant::l2_slice_bytes]) >= 8;
+  const bool fits = vectors_within(sizes, table[constant::l2_slice_bytes]) >= 8;
   return statistics.local && fits ? long_clustered : long_scattered;
 }
 
@@ -137,19 +139,20 @@ product_facts facts_of_rows(const row_statistics& statistics, int64 nnz) {
 product_facts facts_of(const problem& p, const row_statistics& statistics) {
   using enum fact;
   const tuning_table& table = current_table();
-  product_facts out = facts_of_rows(statistics, p.a.nnz);
+  const deciding_sizes sizes = sizes_of(p, statistics);
+  product_facts out = facts_of_rows(statistics, sizes.nnz);
   out.set(fact::row_class, class_of(p, statistics));
   out.set(sum, sum_kind_of(*p.algebra));
   out.set(store, is_plain(p) ? store_kind::plain : store_kind::any);
-  out[per_row] = over(static_cast<double>(p.a.nnz), p.a.rows);
+  out[per_row] = over(static_cast<double>(sizes.nnz), sizes.rows);
   out[iso] = p.algebra->ignores_left || p.a.values == nullptr;
   out[accum_bytes] = static_cast<double>(p.algebra->accum_bytes);
   out[compiler] = no_compiler_because() == nullptr;
-  out[l2_vectors] = out[slice_vectors] = vectors_within(p, table[constant::l2_slice_bytes]);
+  out[l2_vectors] = out[slice_vectors] = vectors_within(sizes, table[constant::l2_slice_bytes]);
   if (out.is(fact::row_class, row_class::long_scattered) && !statistics.local &&
       out[l2_vectors] == 0)
-    out[slice_vectors] = vectors_within(p, table[constant::l2_slice_bytes_scattered]);
-  set_b(out, p);
+    out[slice_vectors] = vectors_within(sizes, table[constant::l2_slice_bytes_scattered]);
+  set_b(out, p, sizes);
   return out;
 }
 

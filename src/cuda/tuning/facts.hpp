@@ -57,6 +57,16 @@ class product_facts {
   std::array<double, fact_count> values_{};
 };
 
+/// What decides the plan: the sizes of the problem, or of the whole matrix if A is a part of one.
+struct deciding_sizes {
+  int64 nnz;
+  index rows, rows_of_b;
+};
+inline deciding_sizes sizes_of(const problem& p, const row_statistics& statistics) {
+  if (statistics.whole_nnz < 0) return {p.a.nnz, p.a.rows, p.b.rows};
+  return {statistics.whole_nnz, statistics.whole_rows, statistics.whole_columns};
+}
+
 row_class class_of(const problem& p, const row_statistics& statistics);
 bool reads_quantized(const problem& p);
 sum_kind sum_kind_of(const semiring_info& algebra);

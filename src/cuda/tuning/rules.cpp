@@ -12,8 +12,9 @@ const tuning_row& segments_row(const row_statistics& statistics, int64 nnz) {
 }
 
 const tuning_row& order_row(const problem& p, const row_statistics& statistics) {
-  product_facts facts = facts_of_rows(statistics, p.a.nnz);
-  facts[fact::b_bytes] = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
+  const deciding_sizes sizes = sizes_of(p, statistics);
+  product_facts facts = facts_of_rows(statistics, sizes.nnz);
+  facts[fact::b_bytes] = static_cast<double>(sizes.rows_of_b) * static_cast<double>(p.b.columns) *
                          static_cast<double>(p.b.value_bytes);
   return current_table().find(section::order, facts);
 }
@@ -45,7 +46,7 @@ bool split_helps(const problem& p, const row_statistics& statistics) {
 std::string segments_in_words(const problem& p) {
   const row_statistics& statistics = statistics_of(p);
   return ", split_length=" + std::to_string(statistics.split_length) + " (" +
-         line_of(segments_row(statistics, p.a.nnz)) + ")";
+         line_of(segments_row(statistics, sizes_of(p, statistics).nnz)) + ")";
 }
 
 std::string order_in_words(const problem& p) {
