@@ -190,6 +190,12 @@ TEST_CASE("how an edge list is read") {
   const scratch file("edges.txt", "0,1,2,x\n0,1,3,y\n1,0,4,z\n");
   const std::string info = "info " + file.path.string(), commas = info + " --separator ,";
   check_refused(info, 1, "set --separator to the separator between nodes");
+  const scratch sparse("sparse.txt", "0 1\n30000000 1\n");
+  const std::string few = "info " + sparse.path.string();
+  check_refused(few, 1, "sparse.txt:2: node 30000000 is far beyond");
+  check_refused(few, 1, "or set --nodes to 30000001");
+  CHECK(facts(few + " --nodes 30000001")["rows"] == 30000001);
+  check_refused(few + " --nodes -1", 2, "--nodes is 0 to 2147483647, not -1");
   check_refused(commas, 1, "set --extra-columns to skip it");
   check_refused(commas + " --extra-columns", 1, "set --duplicates to fold them");
   check_refused(commas + " --duplicates mean", 2,
