@@ -308,6 +308,33 @@ TEST_CASE("explain: the answers of the library") {
                 "kernel 'dot' cannot serve");
 }
 
+TEST_CASE("explain: an option for each field that a kernel says to set") {
+  const std::string explain = "explain --generate karate --device cpu --features 32 ";
+  const auto answer_of = [&](const std::string& options, const std::string& kernel) {
+    const auto said = facts(explain + options);
+    for (const auto& each : said["products"][0]["kernels"])
+      if (each["name"] == kernel && each["place"] == "cpu") return each;
+    FAIL("no answer of " << kernel);
+    return ordered_json();
+  };
+  for (const std::string kernel : {"bucket", "fastrand", "adaptive"}) {
+    CHECK(answer_of("", kernel)["reason"] == "needs a width of 1 to 4096");
+    CHECK(answer_of("--width 4", kernel)["answer"] != "cannot");
+    check_refused(explain + "--kernel " + kernel, 1, "width is 0; set it to the entries to keep");
+    CHECK(facts(explain + "--width 4 --kernel " + kernel)["products"][0]["chosen"] == kernel);
+  }
+  const std::string why = answer_of("", "maxk")["reason"];
+  CHECK(why.find("k is 0 of 32 columns; set it to 1 … 32") != why.npos);
+  CHECK(answer_of("--k 8", "maxk")["answer"] != "cannot");
+  CHECK(facts(explain + "--k 8 --kernel maxk")["products"][0]["chosen"] == "maxk");
+  check_refused(explain + "--width 4097", 2, "--width is 0 to 4096, not 4097");
+  check_refused(explain + "--k -1", 2, "--k is 0 to 65536, not -1");
+  // Kernels of a GPU name these too.
+  const std::string help = rigblas("explain --help").out;
+  for (const char* option : {"--kernel", "--width", "--k ", "--tf32", "--any-order"})
+    CHECK(help.find(option) != help.npos);
+}
+
 TEST_CASE("bench: each kernel that can, peers, and a sentence") {
   for (const std::string semiring : {"plus_times", "max_second", "min_plus", "arg_max_second"}) {
     CAPTURE(semiring);
