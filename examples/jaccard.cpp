@@ -36,7 +36,7 @@ void jaccard_of_edges(const example::options& given) {
   const auto found =
       out.time(a.where(), [&] { return rig::jaccard_of_edges(a, {}, given.describe()); });
   const double sum = rig::reduce(found, rig::binary::plus);
-  out.add("edges", found.nnz());
+  out.add("arcs", found.nnz());
   out.add("mean", found.nnz() > 0 ? sum / static_cast<double>(found.nnz()) : 0.0);
   out.add("greatest", found.nnz() > 0 ? rig::reduce(found, rig::binary::maximum) : 0.0);
   given.finish(out, example::edges_of(found));

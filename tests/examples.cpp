@@ -164,8 +164,8 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   CHECK(keys_of(similar) == keys{"top", "ms"});
   CHECK(similar["top"].size() == 10);
   const auto edges = answer("jaccard --generate karate --edges");
-  CHECK(keys_of(edges) == keys{"edges", "mean", "greatest", "ms"});
-  CHECK(edges["edges"] == 156);
+  CHECK(keys_of(edges) == keys{"arcs", "mean", "greatest", "ms"});
+  CHECK(edges["arcs"] == 156);
   const auto forest = answer("msf --generate karate --weights synthetic");
   CHECK(keys_of(forest) == keys{"weight", "edges", "ms"});
   CHECK(forest["weight"] == 461);
