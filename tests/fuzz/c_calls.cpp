@@ -1,10 +1,10 @@
 // Calls of rig.h with any options over a few containers: each returns a status, and a call that
 // fails has a text and leaves its handle as it was. What owns memory frees it once.
 
-#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "fuzz.hpp"
 #include "rig/rig.h"
@@ -239,24 +239,67 @@ void look_at(world& w) {
   w.emptied() = other;
 }
 
-/// An algorithm with any arguments. Each result is a number or a container.
+/// Some arguments of algorithms; those that an algorithm needs come first.
+struct algorithm {
+  const char* name;
+  const char* arguments[3];
+};
+constexpr algorithm algorithms[] = {{"betweenness", {"sources", "batch"}},
+                                    {"bfs", {"source", "parents"}},
+                                    {"bipartite_matching", {}},
+                                    {"components", {"symmetric"}},
+                                    {"diameter_bound", {"source", "most_sweeps", "symmetric"}},
+                                    {"eccentricity", {"sources", "batch"}},
+                                    {"hits", {"tolerance", "most_iterations"}},
+                                    {"jaccard", {"node"}},
+                                    {"jaccard_of_edges", {}},
+                                    {"kcore", {}},
+                                    {"ktruss", {"k", "symmetric"}},
+                                    {"label_propagation", {"iterations"}},
+                                    {"local_clustering", {"directed"}},
+                                    {"mis", {"seed"}},
+                                    {"msf", {}},
+                                    {"multi_source", {"sources"}},
+                                    {"pagerank", {"damping", "most_iterations", "personalised"}},
+                                    {"scc", {}},
+                                    {"sssp", {"source", "delta"}},
+                                    {"triangles", {"symmetric"}},
+                                    {"?", {"?"}}};
+
+/// Often a square matrix, if there is one.
+const rig_container* graph_of(world& w) {
+  const rig_container* const one = w.any();
+  if (w.from.below(4) == 0) return one;
+  for (const rig_container* const each : w.containers) {
+    rig_description about{};
+    about.size = sizeof(about);
+    if (each != nullptr && rig_describe(each, &about) == RIG_OK && about.kind == RIG_MATRIX &&
+        about.rows == about.columns)
+      return each;
+  }
+  return one;
+}
+
+/// An algorithm with some arguments. Each result is a number or a container.
 void run(world& w) {
-  std::size_t algorithms = 0;
-  while (rig_algorithm_name(algorithms) != nullptr) ++algorithms;
-  const char* const name = rig_algorithm_name(w.from.below(static_cast<unsigned>(algorithms) + 1));
-  rig_argument arguments[3];
-  const std::size_t count = w.from.below(4);
-  for (rig_argument& each : arguments)
-    each = {w.name_of({"source", "sources", "node", "k", "symmetric", "directed", "parents",
-                       "damping", "tolerance", "most_iterations", "personalised", "delta", "batch",
-                       "most_sweeps", "iterations", "seed", "?"}),
-            w.number(), w.from.below(3) == 0 ? w.any() : nullptr};
+  const algorithm& asked = algorithms[w.from.below(std::size(algorithms))];
+  rig_argument arguments[3] = {};
+  std::size_t count = 0;
+  for (const char* const name : asked.arguments)
+    if (name != nullptr && w.from.below(8) != 0)
+      arguments[count++] = {
+          w.from.below(16) == 0 ? "source" : name,
+          w.from.below(4) == 0 ? w.number()
+                               : rig_number{RIG_INTEGER, static_cast<int>(w.from.below(4)), 0},
+          std::string_view(name) == "sources" || std::string_view(name) == "personalised"
+              ? w.any()
+              : nullptr};
   rig_options options{};
   if (w.from.below(8) == 0) options = options_of(w);
   options.size = sizeof(options);
   options.threads = 1;
   rig_results* found = nullptr;
-  const rig_status status = rig_run(name, w.any(), arguments, count, &options, &found);
+  const rig_status status = rig_run(asked.name, graph_of(w), arguments, count, &options, &found);
   ended(status);
   fuzz::require((status == RIG_OK) == (found != nullptr));
   for (std::size_t n = 0; const char* const each = rig_result_name(found, n); ++n) {
