@@ -2,27 +2,13 @@
 
 #include "rig/algorithms/betweenness.hpp"
 
-#include "options.hpp"
-#include "rig/elementwise.hpp"
 #include "rig/rearrange.hpp"
+#include "sources.hpp"
 
 namespace {
 
 bool is_symmetric(const rig::matrix<bool>& a) {
   return rig::ewise_mult(a, rig::transpose(a), rig::binary::first).nnz() == a.nnz();
-}
-
-/// The number of sources that an option names, at most the nodes; "all" are the nodes.
-rig::index count_of(const std::string& sources, rig::index nodes) {
-  if (sources == "all") return nodes;
-  if (sources.empty()) return std::min(4, nodes);
-  rig::index number = 0;
-  const char* const end = sources.data() + sources.size();
-  const auto read = std::from_chars(sources.data(), end, number);
-  example::require(
-      read.ec == std::errc() && read.ptr == end && number > 0 && number <= nodes,
-      "--sources is 1 to " + example::digits(nodes) + ", or all, not '" + sources + "'");
-  return number;
 }
 
 void betweenness(const example::options& given, const std::string& chosen,
@@ -31,8 +17,7 @@ void betweenness(const example::options& given, const std::string& chosen,
   example::report out;
   const auto a = given.load<bool>(out);
   const bool is_from_all = chosen == "all", is_square = a.rows() == a.columns();
-  std::vector<rig::index> sources(static_cast<std::size_t>(count_of(chosen, a.rows())));
-  std::iota(sources.begin(), sources.end(), 0);
+  const auto sources = example::nodes_of(chosen, a.rows(), 4);
   // From all nodes, a path of an undirected graph is found from both of its ends.
   const double scale = is_from_all && is_square && is_symmetric(a) ? 0.5 : 1;
   a.prepare({.transpose_a = true});

@@ -2,22 +2,10 @@
 
 #include "rig/algorithms/msf.hpp"
 
-#include "rig/rearrange.hpp"
+#include "edges.hpp"
 #include "weights.hpp"
 
 namespace {
-
-/// A row per edge: its ends and its weight.
-rig::dense<double> edges_of(const rig::matrix<double>& forest) {
-  const auto edges = rig::to_tuples(forest.to(rig::cpu()));
-  rig::dense<double> rows(edges.rows.rows(), 3);
-  for (rig::index k = 0; k < rows.rows(); ++k) {
-    rows(k, 0) = edges.rows(k, 0);
-    rows(k, 1) = edges.columns(k, 0);
-    rows(k, 2) = edges.values(k, 0);
-  }
-  return rows;
-}
 
 void msf(const example::options& given, const std::string& weights) {
   example::check_weights(weights);
@@ -31,7 +19,7 @@ void msf(const example::options& given, const std::string& weights) {
   out.add("weight", found.weight);
   out.add("edges", found.forest.nnz());
   out.note("rounds", example::digits(found.rounds));
-  given.finish(out, edges_of(found.forest));
+  given.finish(out, example::edges_of(found.forest));
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ constexpr fold folds[] = {
 struct options {
   std::string graph, generate, separator, duplicates, device, kernel, explain, output;
   int threads = 0;
+  rig::int64 nodes = 0;
   bool extra_columns = false, any_order = false, json = false;
 
   /// File or recipe the graph comes from.
@@ -83,6 +84,7 @@ struct options {
 
   rig::read_options reading() const {
     rig::read_options out;
+    out.nodes = nodes;
     if (!separator.empty()) out.separator = separator[0];
     out.extra_columns = extra_columns;
     for (const fold& one : folds)
@@ -190,6 +192,7 @@ inline void check_kernel(const std::string& name) {
 }
 
 inline void check_reading(const options& given) {
+  require_between<rig::int64>(0, rig::highest<rig::index>(), "--nodes", given.nodes);
   require(given.separator.empty() ||
               (given.separator.size() == 1 &&
                std::string_view(",;:|").find(given.separator[0]) != std::string_view::npos),
@@ -231,6 +234,8 @@ inline po::options_description shared_options(const program& about, options& giv
     add("generate", po::value(&given.generate)->value_name("WHAT"),
         "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
         "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
+    add("nodes", po::value(&given.nodes)->default_value(0)->value_name("N"),
+        "nodes of an edge list; 0: as many as the greatest number requires");
     add("separator", po::value(&given.separator)->value_name("C"),
         "between the words of an edge list: , ; : or |; default: blanks");
     add("duplicates", po::value(&given.duplicates)->value_name("HOW"),
@@ -300,6 +305,7 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
 /// A message with the options of a program for those of a call.
 inline std::string naming_options(std::string message) {
   constexpr std::pair<std::string_view, const char*> names[] = {
+      {"read_options::nodes", "--nodes"},
       {"read_options::separator", "--separator"},
       {"read_options::duplicates", "--duplicates"},
       {"read_options::extra_columns", "--extra-columns"}};

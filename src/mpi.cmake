@@ -28,12 +28,11 @@ endforeach()
 
 # Runs a program on some ranks of two cores. OpenMPI lets root run programs only by two variables;
 # version 4 reads one for more ranks than cores, version 5 another.
+set(mpi_environment "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
+OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe")
 function(add_mpi_test name mpi ranks)
   add_test(NAME ${name} COMMAND ${RIG_MPIRUN_${mpi}} -n ${ranks} ${ARGN})
-  set_tests_properties(
-    ${name} PROPERTIES TIMEOUT 300 PROCESSORS 2
-                       ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
-OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMP_NUM_THREADS=1")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 ENVIRONMENT "${mpi_environment};OMP_NUM_THREADS=1")
 endfunction()
 
 # PETSc and CombBLAS of Debian, which are built with OpenMPI: targets `rig_petsc` and `rig_combblas` where they are found.

@@ -40,4 +40,11 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${this_library}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Sparse algebra over semirings: the command rigblas
  Describes, converts and measures matrices, and runs graph algorithms on them.")
+
+# Where Debian looks for it; `cmake --install` of all components leaves it out.
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} name)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright COMPONENT ${component} EXCLUDE_FROM_ALL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${name}_PACKAGE_NAME})
+endforeach()
 include(CPack)

@@ -148,6 +148,11 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   const auto bounds = answer("diameter --generate karate");
   CHECK(keys_of(bounds) == keys{"lower", "upper", "ms"});
   CHECK(bounds["lower"] == 5);
+  const auto steps = answer("eccentricity --generate karate");
+  CHECK(keys_of(steps) == keys{"sources", "least", "most", "top", "ms"});
+  CHECK(steps["least"] == 3);
+  CHECK(steps["most"] == 5);
+  CHECK(answer("eccentricity --generate karate --sources 2")["sources"] == 2);
   CHECK(keys_of(answer("hits --generate karate")) == keys{"iterations", "top", "ms"});
   const auto cores = answer("kcore --generate karate");
   CHECK(keys_of(cores) == keys{"max", "ms"});
@@ -158,6 +163,9 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   const auto similar = answer("jaccard --generate karate --node 33");
   CHECK(keys_of(similar) == keys{"top", "ms"});
   CHECK(similar["top"].size() == 10);
+  const auto edges = answer("jaccard --generate karate --edges");
+  CHECK(keys_of(edges) == keys{"arcs", "mean", "greatest", "ms"});
+  CHECK(edges["arcs"] == 156);
   const auto forest = answer("msf --generate karate --weights synthetic");
   CHECK(keys_of(forest) == keys{"weight", "edges", "ms"});
   CHECK(forest["weight"] == 461);

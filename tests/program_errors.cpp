@@ -86,11 +86,13 @@ TEST_CASE("a node that the graph does not have: status 2, and the nodes that it 
                   option.substr(option.find("--")) + " is 0 to 33, not " + node);
   for (const std::string number : {"0", "35"}) {
     check_fails("bfs --generate karate --sources " + number, 2, "--sources is ");
-    check_fails("betweenness --generate karate --sources " + number, 2,
-                "--sources is 1 to 34, or all, not '" + number + "'");
+    for (const std::string program : {"betweenness", "eccentricity"})
+      check_fails(program + " --generate karate --sources " + number, 2,
+                  "--sources is 1 to 34, or all, not '" + number + "'");
   }
   check_fails("spmm --generate karate --rows 0,34", 2, "--rows are 0 to 33, not 34");
   check_fails("bfs --generate karate --source 1 --sources 2", 2, "--source");
+  check_fails("jaccard --generate karate --node 1 --edges", 2, "give either --node or --edges");
 }
 
 TEST_CASE("values of other options: status 2, the option, and the value") {

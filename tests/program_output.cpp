@@ -108,6 +108,7 @@ TEST_CASE("--output: a line per node, equal to what the algorithm returns") {
   check_equal(output_of("mis --seed 3" + path), rig::mis(a, {.seed = 3}).set.to_dense());
   check_equal(output_of("label_propagation" + path), rig::label_propagation(a).labels);
   check_equal(output_of("jaccard --node 2" + path), rig::jaccard(a, 2).to_dense());
+  check_equal(output_of("eccentricity" + path), rig::eccentricity(a));
   check_equal(output_of("betweenness --sources all" + path), rig::betweenness(a));
   check_equal(output_of("pagerank" + path), rig::pagerank(a, {.tolerance = 1e-10}).ranks);
   check_equal(output_of("reorder --ordering rcm" + path), rig::reorder(a, rig::ordering::rcm));
@@ -127,6 +128,12 @@ TEST_CASE("--output: several numbers per node, and a line per edge") {
   // Both directions are edges: 1-2, 1-4, 2-3 of the first part, 5-6 and 5-7 of the second.
   CHECK(output_of("msf" + path) == std::vector<std::vector<double>>{
                                        {0, 1, 1.5}, {0, 3, 0.25}, {1, 2, 2}, {4, 5, 1}, {4, 6, 2}});
+  const auto similar = rig::jaccard_of_edges(rig::read_matrix<bool>(file.path.string()));
+  const auto edges = output_of("jaccard --edges" + path);
+  REQUIRE(edges.size() == static_cast<std::size_t>(similar.nnz()));
+  auto edge = edges.begin();
+  for (const auto& [i, j, value] : similar.entries())
+    CHECK(*edge++ == std::vector<double>{double(i), double(j), value});
   for (const std::string program : {"spmm --features 5 --rows 3", "maxk --features 5 --k 2",
                                     "sage --hidden 5 --aggregate mean"}) {
     const auto rows = output_of(program + path);

@@ -28,9 +28,9 @@ inline const std::vector<std::string> graph_programs{
     "lcc",        "mis",         "label_propagation",
     "kcore",      "msf",         "jaccard",
     "hits",       "ktruss",      "bipartite_matching",
-    "diameter",   "betweenness", "spmm",
-    "maxk",       "sage",        "reorder",
-    "operations"};
+    "diameter",   "betweenness", "eccentricity",
+    "spmm",       "maxk",        "sage",
+    "reorder",    "operations"};
 
 struct outcome {
   int status = -1;

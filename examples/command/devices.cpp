@@ -1,41 +1,21 @@
 // rigblas devices: where rig computes on this machine, what it was built with, what it finds.
 
-#include <omp.h>
-
-#include <cstdlib>
-
 #include "command.hpp"
 #include "graphblas.hpp"
 #include "options.hpp"
 #include "product_options.hpp"
-#include "shared_library.hpp"
+#include "rig/kernels/optional_libraries.hpp"
 
 namespace {
 
 using example::json;
 using members = std::vector<std::pair<std::string, std::string>>;
 
-/// A library that rig or this command loads if it is there.
-struct library {
-  const char* name;
-  const char* serves;
-  std::string path;
-};
-std::vector<library> libraries() {
-  const auto path_of = [](std::initializer_list<const char*> names) {
-    return command::shared_library(names).path();
-  };
-  // NVRTC of the toolkit's version alone, as the library looks for it.
-  const std::string nvrtc = "libnvrtc.so." RIG_CUDA_VERSION,
-                    in_toolkit = "/usr/local/cuda/lib64/" + nvrtc;
-  const char* const named = std::getenv("RIG_NVRTC");
-  return {
-      {"libcuda", "the driver of NVIDIA's GPUs", path_of({"libcuda.so.1"})},
-      {"libnvrtc", "kernels that are compiled at run time",
-       named != nullptr ? path_of({named}) : path_of({nvrtc.c_str(), in_toolkit.c_str()})},
-      {"libcusparse", "the kernel vendor",
-       path_of({"libcusparse.so.12", "libcusparse.so", "/usr/local/cuda/lib64/libcusparse.so"})},
-      {"libgraphblas", "a peer of bench", command::graphblas_path()}};
+/// The libraries that rig or this command loads if they are there.
+std::vector<rig::optional_library> libraries() {
+  auto all = rig::optional_libraries();
+  all.push_back({"libgraphblas", "a peer of bench", command::graphblas_path()});
+  return all;
 }
 
 /// Why CUDA's first device cannot be used, or an empty text.
@@ -83,7 +63,7 @@ void add_build(example::report& out) {
 
 void add_libraries(example::report& out) {
   members paths;
-  for (const library& each : libraries()) {
+  for (const rig::optional_library& each : libraries()) {
     paths.emplace_back(each.name, each.path.empty() ? "null" : json(each.path));
     out.note(each.name, (each.path.empty() ? "not found" : each.path) + " (" + each.serves + ")");
   }

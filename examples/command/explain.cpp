@@ -30,6 +30,7 @@ int command::explain(int count, char** arguments, const char* summary) {
   product_settings my;
   bool all = false;
   auto own = my.described("32");
+  my.add_needed(own);
   own.add_options()("all", example::po::bool_switch(&all), "the kernels of the other place too");
   return example::run_program(
       count, arguments, {.summary = summary, .what = example::takes::graph_of_algorithm}, own,

@@ -3,14 +3,17 @@
 
 #include "graphblas.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 
 #include "rig/error.hpp"
 #include "rig/scalar.hpp"
-#include "shared_library.hpp"
 
 namespace command {
 namespace {
@@ -19,6 +22,28 @@ namespace {
 using handle = void*;
 using count = std::uint64_t;
 constexpr int nonblocking = 0, materialize = 1;
+
+/// A shared library of the machine, the first of some names that the loader finds.
+class shared_library {
+ public:
+  explicit shared_library(std::initializer_list<const char*> names) {
+    for (const char* const name : names)
+      if ((opened_ = dlopen(name, RTLD_NOW | RTLD_LOCAL)) != nullptr) return;
+  }
+  /// Null if there is none.
+  void* address_of(const std::string& name) const {
+    return opened_ != nullptr ? dlsym(opened_, name.c_str()) : nullptr;
+  }
+  /// Empty if there is none.
+  std::string path() const {
+    link_map* loaded = nullptr;
+    return opened_ != nullptr && dlinfo(opened_, RTLD_DI_LINKMAP, &loaded) == 0 ? loaded->l_name
+                                                                                : "";
+  }
+
+ private:
+  void* opened_ = nullptr;  // never closed: it may have threads
+};
 
 const shared_library& library() {
   static const shared_library found({"libgraphblas.so.10", "libgraphblas.so.9", "libgraphblas.so.8",

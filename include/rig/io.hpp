@@ -9,7 +9,7 @@
 /// and range. Blank lines, comment lines, blanks around a line and CR LF are allowed everywhere.
 ///
 /// Edge list: all lines "i j", or all lines "i j value"; nodes count from 0; `#` and `%` start
-/// comments. `read_options` lists the variants.
+/// comments. It has 2²⁴ nodes, or 16 per edge, at most, unless `read_options::nodes` is set.
 ///
 /// Numbers are read and written without locale and rounded to nearest; inf and NaN are numbers. An
 /// integer type accepts integral numbers that fit; bool is "not 0"; a float type accepts every

@@ -10,9 +10,9 @@ struct named_type {
   std::size_t bytes;
   int rank;  ///< the type of the greater one holds numbers of both
 };
-constexpr named_type types[] = {{"bool", 1, 0},    {"int32", 4, 1},   {"int64", 8, 2},
-                                {"float32", 4, 4}, {"float64", 8, 5}, {"float16", 2, 3},
-                                {"bfloat16", 2, 3}};
+constexpr named_type types[] = {{"bool", 1, 0},     {"int32", 4, 1},   {"int64", 8, 2},
+                                {"float32", 4, 4},  {"float64", 8, 5}, {"float16", 2, 3},
+                                {"bfloat16", 2, 3}, {"code", 1, 0},    {"other", 0, 0}};
 const named_type& named(type of) { return types[static_cast<int>(of)]; }
 bool is_integer_type(type of) { return of == type::int32 || of == type::int64; }
 

@@ -67,12 +67,6 @@ void write(const std::string& line) {
   }
 }
 
-const char* name_of(type of) {
-  static constexpr const char* words[] = {"bool", "int32",    "int64", "float", "double",
-                                          "half", "bfloat16", "code",  "other"};
-  return words[static_cast<int>(of)];
-}
-
 std::string in_words(const char* name, const sparse_operand& of) {
   return std::string(",") + name + ":" + shape_text(of.rows, of.columns) + "/" +
          std::to_string(of.nnz);
@@ -92,7 +86,7 @@ std::string in_words(const mask_operand& mask) {
 }
 
 std::string head(const char* operation, const char* ran, const char* by, type result) {
-  return std::string(operation) + "," + ran + "," + by + "," + name_of(result);
+  return std::string(operation) + "," + ran + "," + by + "," + type_name(result);
 }
 
 /// The name of an operator, of which a builtin one is a code.

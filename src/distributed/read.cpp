@@ -41,7 +41,7 @@ std::unique_ptr<io::listed_part<T>> list_part(const communicator& ranks, const s
 
 /// Makes the parts those of one file. Returns false if they are not. Collective.
 template <class T>
-bool join_parts(const communicator& ranks, io::listed_part<T>& part) {
+bool join_parts(const communicator& ranks, io::listed_part<T>& part, const read_options& options) {
   const auto listed = static_cast<int64>(part.list.size());
   const int64 all = ranks.all_reduce(listed, joining::sum);
   const bool speaks = listed > 0 || part.entries_of_file >= 0;
@@ -50,7 +50,10 @@ bool join_parts(const communicator& ranks, io::listed_part<T>& part) {
   part.rows = static_cast<index>(ranks.all_reduce(part.rows, joining::greatest));
   part.columns = static_cast<index>(ranks.all_reduce(part.columns, joining::greatest));
   part.list.has_values = some == 1;
-  return (part.entries_of_file < 0 || all == part.entries_of_file) && (some == 0 || every == 1);
+  const bool is_whole = part.entries_of_file < 0
+                            ? options.nodes > 0 || !io::is_far_beyond(part.rows, all)
+                            : all == part.entries_of_file;
+  return is_whole && (some == 0 || every == 1);
 }
 
 /// Entries of the whole matrix in the order of the file; without values the matrix is iso.
@@ -112,7 +115,7 @@ std::optional<distributed<matrix<T>>> read_in_parts(const communicator& ranks,
         return part != nullptr;
       }))
     return {};
-  if (!join_parts(ranks, *part)) return {};
+  if (!join_parts(ranks, *part, options)) return {};
   std::vector<int64> lengths;
   entries<T> read;
   agree(ranks, name, [&] { read = entries_of(*part, lengths); });

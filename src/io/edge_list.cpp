@@ -23,7 +23,8 @@ index read_node(const input_file& file, word_reader& words, index last) {
     file.refuse({"there is one word; an edge is two nodes, or two nodes and a value"});
   const std::string_view word = words.peek();
   if (said == verdict::does_not_fit)
-    file.refuse({"node ", in_quotes(word), " is outside 0..", last});
+    file.refuse({"node ", in_quotes(word), " is outside 0..", last,
+                 last == highest<index>() - 1 ? "; number the nodes 0, 1, 2, …" : ""});
   const bool separated = word.find_first_of(separators) != std::string_view::npos;
   file.refuse({in_quotes(word), " is not a node number",
                separated ? "; set read_options::separator to the separator between nodes" : ""});
@@ -93,6 +94,20 @@ void read_edges(input_file& file, const read_options& options, entry_list<T>& li
   }
 }
 
+/// Refuses the first edge of the node that makes the file's numbers absurd.
+template <class T>
+[[noreturn]] void refuse_sparse_numbers(entry_lists<T> lists, index nodes, int64 edges) {
+  int64 line = 0;
+  for (const entry_list<T>& list : lists)
+    for (std::size_t p = 0; p < list.size() && line == 0; ++p)
+      if (std::max(list.row(p), list.column(p)) == nodes - 1) line = list.line_of(p);
+  lists[0].file.refuse_at(
+      line, {"node ", nodes - 1, " is far beyond the number of edges, ", edges,
+             ", and memory is taken for each number; number the nodes 0, 1, 2, …, or set "
+             "read_options::nodes to ",
+             nodes});
+}
+
 }  // namespace
 
 template <class T>
@@ -101,12 +116,16 @@ matrix<T> read_edge_list(input_file& file, const read_options& options) {
   const auto list = [&](input_file& lines, entry_list<T>& to) { read_edges(lines, options, to); };
   const auto make = [&](entry_lists<T> lists) {
     index nodes = 0;
+    int64 edges = 0;
     int with_values = 0, without = 0;
     for (const entry_list<T>& each : lists) {
       nodes = std::max(nodes, each.nodes);
+      edges += static_cast<int64>(each.size());
       if (each.size() > 0) ++(each.has_values ? with_values : without);
     }
     if (with_values > 0 && without > 0) file.refuse({"not all edges have a value"});
+    if (options.nodes == 0 && is_far_beyond(nodes, edges))
+      refuse_sparse_numbers(lists, nodes, edges);
     return to_matrix(lists, nodes, nodes, symmetry::none,
                      with_values > 0 ? options.duplicates : accumulator::first);
   };

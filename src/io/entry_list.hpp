@@ -114,6 +114,14 @@ class entry_list {
 template <class T>
 using entry_lists = std::span<const entry_list<T>>;
 
+/// Whether the nodes of an edge list take far more memory than its edges, so that a number in it
+/// is likely no index.
+inline bool is_far_beyond(index nodes, int64 edges) {
+  constexpr index many = 1 << 24;  // fewer take little memory in any case
+  constexpr int64 per_edge = 16;
+  return nodes > many && nodes > per_edge * edges;
+}
+
 /// The value at (j, i) of one at (i, j).
 template <class T>
 T mirrored(T value, symmetry half) {

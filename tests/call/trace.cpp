@@ -49,24 +49,24 @@ TEST_CASE("an operation has a line with its kernel, operator, type and operands"
   traced_lines of(trace::profile);
   dense<float> c = rig::mxm(a, b, rig::plus_times<float>{});
   CHECK(of.lines[0].find(",GB/s:") != std::string::npos);
-  CHECK(of.one() == "rig,exec,cpu,mxm,row,plus_times,float,A:3x4/4,B:4x2");
+  CHECK(of.one() == "rig,exec,cpu,mxm,row,plus_times,float32,A:3x4/4,B:4x2");
   rig::mxm(c, rig::accumulator::plus, a, b, rig::max_second<float>{}, rig::values(c));
-  CHECK(of.one() == "rig,exec,cpu,mxm,row,max_second,float,A:3x4/4,B:4x2,mask:3x2");
+  CHECK(of.one() == "rig,exec,cpu,mxm,row,max_second,float32,A:3x4/4,B:4x2,mask:3x2");
   const matrix<float> square =
       rig::mxm(a, a, rig::plus_times<float>{}, {.transpose_b = true, .kernel = "gustavson"});
-  CHECK(of.one() == "rig,exec,cpu,mxm,gustavson,plus_times,float,A:3x4/4,B:3x4/4");
+  CHECK(of.one() == "rig,exec,cpu,mxm,gustavson,plus_times,float32,A:3x4/4,B:3x4/4");
   rig::apply(a, rig::unary::hyperbolic_tangent);
-  CHECK(of.one() == "rig,exec,cpu,apply,-,hyperbolic_tangent,float,A:3x4/4");
+  CHECK(of.one() == "rig,exec,cpu,apply,-,hyperbolic_tangent,float32,A:3x4/4");
   rig::ewise_add(c, c, rig::binary::minimum);
-  CHECK(of.one() == "rig,exec,cpu,ewise_add,-,minimum,float,A:3x2,B:3x2");
+  CHECK(of.one() == "rig,exec,cpu,ewise_add,-,minimum,float32,A:3x2,B:3x2");
   rig::transpose(a);
-  CHECK(of.one() == "rig,exec,cpu,transpose,-,identity,float,A:4x3/4");
+  CHECK(of.one() == "rig,exec,cpu,transpose,-,identity,float32,A:4x3/4");
   rig::reduce(a, rig::binary::plus);
-  CHECK(of.one() == "rig,exec,cpu,reduce,-,plus,float,A:3x4/4");
+  CHECK(of.one() == "rig,exec,cpu,reduce,-,plus,float32,A:3x4/4");
   rig::to_dense(rig::maxk(c, 1));
   CHECK(of.lines.size() == 2);
-  CHECK(of.lines[0].starts_with("rig,exec,cpu,maxk,-,-,float,A:3x2,ms:"));
-  CHECK(of.lines[1].starts_with("rig,exec,cpu,to_dense,-,-,float,A:3x2/3,ms:"));
+  CHECK(of.lines[0].starts_with("rig,exec,cpu,maxk,-,-,float32,A:3x2,ms:"));
+  CHECK(of.lines[1].starts_with("rig,exec,cpu,to_dense,-,-,float32,A:3x2/3,ms:"));
 }
 
 TEST_CASE("closure, and the products of an algorithm, have lines") {
@@ -74,7 +74,7 @@ TEST_CASE("closure, and the products of an algorithm, have lines") {
   traced_lines of(trace::profile);
   dense<float> x(50, 1, 1.0f);
   rig::closure(x, graph, rig::min_max<float>{});
-  CHECK(of.one().starts_with("rig,exec,cpu,closure,closure,min_max,float,A:50x50/"));
+  CHECK(of.one().starts_with("rig,exec,cpu,closure,closure,min_max,float32,A:50x50/"));
   rig::pagerank(graph, {.most_iterations = 2});
   CHECK(of.lines.size() >= 2);
 }
@@ -140,7 +140,7 @@ std::string words_of_child(const char* verbose) {
 
 TEST_CASE("RIG_VERBOSE writes to stderr, and names a wrong word") {
   const std::string both = words_of_child("profile,choice");
-  CHECK(both.find("rig,exec,cpu,mxm,row,plus_times,float,A:3x4/4,B:4x2,ms:") != both.npos);
+  CHECK(both.find("rig,exec,cpu,mxm,row,plus_times,float32,A:3x4/4,B:4x2,ms:") != both.npos);
   CHECK(both.find("rig,choice,cpu,mxm,row,chosen,") != both.npos);
   CHECK(words_of_child("off") == "");
   CHECK(words_of_child("loud") == "RIG_VERBOSE: 'loud' is none of profile, choice and off\n");

@@ -184,6 +184,7 @@ TEST_CASE("refusals") {
   expect_refusal<float>(file_of("bad.txt", edges + "1 2\n"));
   expect_refusal<float>(file_of("bad.txt", edges + edges));
   expect_refusal<float>(file_of("bad.txt", edges), {.nodes = 7});
+  expect_refusal<float>(file_of("bad.txt", edges + "2000000000 1 1\n"));
   expect_refusal<float>(file_of("bad.txt", edges), {.separator = 'x'});
   expect_refusal<float>(scratch() / "there is no file");
 }

@@ -111,6 +111,13 @@ expect_failure "a line too many" "not expected: two" "$here/session.sh" "$work/b
 sed 's/echo three/false/' session.md > bad_session.md
 expect_failure "a command that fails" "this failed" "$here/session.sh" "$work/bad_session.md" "$work"
 expect_failure "a page without commands" "no block of commands" "$here/session.sh" "$work/good.md" "$work"
+expect_success "commands that the tests run" "$here/run_or_reason.sh" session.md
+printf '```sh no run: it installs packages\ntrue\n```\n' > reason.md
+expect_success "commands that no test can run" "$here/run_or_reason.sh" reason.md
+sed 's/ no run.*//' reason.md > bad_reason.md
+expect_failure "commands without a reason" "bad_reason.md:1:" "$here/run_or_reason.sh" bad_reason.md
+printf '```cpp\nint x;\n```\n```cpp\nint main() { return 0; }\n```\n```sh run\ncat page.cpp\n```\n```text\nint main() { return 0; }\n```\n' > program.md
+expect_success "a page whose commands need its program" "$here/session.sh" "$work/program.md" "$work"
 
 {
   echo 'Short. The first of the words of this'

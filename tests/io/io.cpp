@@ -330,6 +330,7 @@ TEST_CASE("edge lists: read options") {
   CHECK(read("0 1\n", {.nodes = 7}).rows() == 7);
   CHECK(read("", {.nodes = 7}).columns() == 7);
   CHECK(read("0 6\n", {.nodes = 7}).nnz() == 1);
+  CHECK(read("0 20000000\n", {.nodes = 20000001}).nnz() == 1);  // refused without .nodes
 
   const tuples two = {{{0, 1}, 2.5}, {{1, 0}, -1}};
   CHECK(entries_of(read("0,1,2.5\n 1 ,\t0, -1 \r\n", {.separator = ','})) == two);

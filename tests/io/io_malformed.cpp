@@ -151,9 +151,13 @@ const std::vector<malformed> edge_lists = {
     {"0 1 1e999\n", 1, "does not fit float64"},
     {"a b\n", 1, "\"a\" is not a node number"},
     {"0,1\n", 1, "\"0,1\" is not a node number"},
-    {"-1 0\n", 1, "node \"-1\" is outside 0..2147483646"},
+    {"-1 0\n", 1, "node \"-1\" is outside 0..2147483646; number the nodes 0, 1, 2, …"},
     {"0 2147483647\n", 1, "is outside 0..2147483646"},
     {"0 99999999999999999999\n", 1, "is outside 0..2147483646"},
+    {"0 1\n4000000000 1\n", 2, "node \"4000000000\" is outside 0..2147483646; number the nodes"},
+    {"# sparse\n0 1\n7 2000000000\n2000000000 7\n", 3,
+     "node 2000000000 is far beyond the number of edges, 3, and memory is taken for each number; "
+     "number the nodes 0, 1, 2, …, or set read_options::nodes to 2000000001"},
     {"0 1 5\n1 1 5\n0 1 5\n", 3, "the position is already on line 1"},
     {std::string("0 1\0\n", 5), 1, "is not a node number"},
 };
@@ -479,7 +483,8 @@ TEST_CASE("false sizes allocate nothing") {
         std::string::npos);
   CHECK(refusal(format, [&] { rig::read_matrix<double>(bomb); }).find("after 0 of 3") !=
         std::string::npos);
-  CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes); }).starts_with(nodes + ": "));
+  const rig::read_options all = {.nodes = 2147483647};
+  CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes, all); }).starts_with(nodes + ": "));
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
   // The size is refused before the entries are read, although some are missing.
   CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));

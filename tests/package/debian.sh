@@ -15,6 +15,7 @@ packages=("$folder"/packages/*.deb)
 for package in "${packages[@]}"; do
   dpkg-deb --field "$package" Package Version Depends Installed-Size
 done
+mapfile -t names < <(for package in "${packages[@]}"; do dpkg-deb --field "$package" Package; done)
 bytes=$(cat "${packages[@]}" | wc -c)
 [ "$bytes" -le 20000000 ] || { echo "the packages have $bytes bytes of 20000000"; exit 1; }
 
@@ -24,6 +25,10 @@ touch "$root"/var/lib/dpkg/{status,available}
 # What the packages depend on, and what their scripts run, is outside this root.
 debian=(dpkg --root="$root" --force-depends --force-script-chrootless --force-unsafe-io --log=/dev/null)
 "${debian[@]}" --install "${packages[@]}" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+
+for name in "${names[@]}"; do
+  grep -q '^License: ' "$root/usr/share/doc/$name/copyright" || { echo "$name has no copyright file"; exit 1; }
+done
 
 pc=$(find "$root/usr" -name rig.pc)
 export PKG_CONFIG_LIBDIR=${pc%/*}
@@ -48,7 +53,6 @@ if grep -rlF "$(cd "$build" && pwd)" "$root/usr"; then
   exit 1
 fi
 
-mapfile -t names < <(for package in "${packages[@]}"; do dpkg-deb --field "$package" Package; done)
 "${debian[@]}" --purge "${names[@]}" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 left=$(find "$root" -not -type d -not -path '*/var/lib/dpkg/*')
 [ -z "$left" ] || { echo "left behind: $left"; exit 1; }

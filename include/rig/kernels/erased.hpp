@@ -31,7 +31,7 @@ auto with_algebra(type of, Work work) {
   return with_one_of<bool, int32, int64, double, float>(of, work);
 }
 
-/// "float32", as NumPy writes it; half is float16. Of a storage type.
+/// "float32", as NumPy writes it; half is float16; or "code" or "other".
 const char* type_name(type of);
 std::size_t bytes_of(type of);
 /// The type in which elements are computed: float32 for float16 and bfloat16.

@@ -42,7 +42,9 @@ void refuse_at_exit() {
   process_ends = true;
 }
 
-const shared_library& library_of_nvrtc() {
+}  // namespace
+
+const shared_library& compiler_library() {
   static const shared_library* const found = []() -> const shared_library* {
     const std::string chosen = variable("RIG_NVRTC");
     const auto* const opened =
@@ -54,8 +56,10 @@ const shared_library& library_of_nvrtc() {
   return *found;
 }
 
+namespace {
+
 nvrtc load_nvrtc() {
-  const shared_library& library = library_of_nvrtc();
+  const shared_library& library = compiler_library();
   if (const char* const why = library.why_absent(); why != nullptr)
     fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC; install it, or "
                         "set RIG_NVRTC to its path: ",
@@ -177,7 +181,7 @@ std::string version_of_nvrtc() {
   check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
   std::string out = std::to_string(major) + "." + std::to_string(minor);
   std::error_code unknown;
-  const auto file = std::filesystem::canonical(library_of_nvrtc().path(), unknown);
+  const auto file = std::filesystem::canonical(compiler_library().path(), unknown);
   struct stat found;
   if (unknown || stat(file.c_str(), &found) != 0) return out;
   return out + " " + file.filename().string() + " " + std::to_string(found.st_size) + " " +
@@ -223,7 +227,7 @@ slot& slot_for(const std::string& key) {
 }  // namespace
 
 const char* no_compiler_because() {
-  return library_of_nvrtc().why_absent() != nullptr
+  return compiler_library().why_absent() != nullptr
              ? "is compiled at run time, and NVRTC is missing; install it, or set RIG_NVRTC to its "
                "path"
              : nullptr;

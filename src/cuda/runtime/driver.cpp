@@ -10,9 +10,9 @@ namespace {
 driver_functions find_all() {
   // The driver's own look-up, because the runtime's makes a context on the thread's device.
   decltype(&cuGetProcAddress) look_up = nullptr;
-  const shared_library library({"libcuda.so.1"});
-  if (const char* const why = library.why_absent(); why != nullptr) fail(errc::device, {why});
-  library.find("cuGetProcAddress_v2", look_up);
+  if (const char* const why = driver_library().why_absent(); why != nullptr)
+    fail(errc::device, {why});
+  driver_library().find("cuGetProcAddress_v2", look_up);
   driver_functions out = {};
   const auto find = [&](const char* name, auto& function) {
     constexpr int since = 12000;
@@ -47,6 +47,11 @@ driver_functions find_all() {
 }
 
 }  // namespace
+
+const shared_library& driver_library() {
+  static const auto& found = *new const shared_library({"libcuda.so.1"});
+  return found;
+}
 
 const driver_functions& driver() {
   static const driver_functions found = find_all();

@@ -35,6 +35,10 @@ class shared_library {
   std::string why_;
 };
 
+const shared_library& driver_library();
+/// NVRTC, by the name $RIG_NVRTC if it is set.
+const shared_library& compiler_library();
+
 /// The names of a library of the CUDA toolkit: with its version, without it, in the usual folder of
 /// toolkits, and in the folder of the build's toolkit.
 std::vector<std::string> toolkit_names(const std::string& plain, int version);

@@ -9,13 +9,14 @@
 #include "cuda/runtime/shared_library.hpp"
 
 namespace rig::on_cuda {
-namespace {
 
-const shared_library& library() {
+const shared_library& cusparse_library() {
   static const auto& found =
       *new const shared_library(toolkit_names("libcusparse.so", CUSPARSE_VER_MAJOR));
   return found;
 }
+
+namespace {
 
 struct functions {
   decltype(&cusparseGetErrorString) error_string;
@@ -32,16 +33,17 @@ struct functions {
 
 functions find_all() {
   functions out = {};
-  library().find("cusparseGetErrorString", out.error_string);
-  library().find("cusparseCreate", out.create);
-  library().find("cusparseSetStream", out.set_stream);
-  library().find("cusparseCreateCsr", out.create_csr);
-  library().find("cusparseDestroySpMat", out.destroy_csr);
-  library().find("cusparseCreateDnMat", out.create_dense);
-  library().find("cusparseDestroyDnMat", out.destroy_dense);
-  library().find("cusparseSpMM_bufferSize", out.spmm_bytes);
-  library().find("cusparseSpMM_preprocess", out.spmm_prepare);
-  library().find("cusparseSpMM", out.spmm);
+  const shared_library& library = cusparse_library();
+  library.find("cusparseGetErrorString", out.error_string);
+  library.find("cusparseCreate", out.create);
+  library.find("cusparseSetStream", out.set_stream);
+  library.find("cusparseCreateCsr", out.create_csr);
+  library.find("cusparseDestroySpMat", out.destroy_csr);
+  library.find("cusparseCreateDnMat", out.create_dense);
+  library.find("cusparseDestroyDnMat", out.destroy_dense);
+  library.find("cusparseSpMM_bufferSize", out.spmm_bytes);
+  library.find("cusparseSpMM_preprocess", out.spmm_prepare);
+  library.find("cusparseSpMM", out.spmm);
   return out;
 }
 
@@ -60,7 +62,7 @@ cudaDataType needed_type(type stored) {
 
 }  // namespace
 
-const char* no_cusparse_because() { return library().why_absent(); }
+const char* no_cusparse_because() { return cusparse_library().why_absent(); }
 
 void check(cusparseStatus_t status, const char* what) {
   if (status != CUSPARSE_STATUS_SUCCESS)

@@ -10,7 +10,10 @@
 
 namespace rig::on_cuda {
 
-/// Loads cuSPARSE at first use. Returns null if it is found, otherwise the loader's message.
+class shared_library;
+/// Loaded at first use.
+const shared_library& cusparse_library();
+/// Returns null if it is found, otherwise the loader's message.
 const char* no_cusparse_because();
 
 /// Throws error(device) with cuSPARSE's message unless `status` is success.
