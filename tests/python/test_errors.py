@@ -172,6 +172,69 @@ def test_read_only_out(A):
         rig.mxm(A, X, out=out)
 
 
+def into(out):
+    """Calls that write results of float64 to `out`, of 3 x 4, of 3 or of 4 places."""
+    A = rig.matrix(np.arange(1.0, 13.0).reshape(3, 4))
+    whole, u = np.ones((3, 4)), np.ones(4)
+    if out == "array":
+        return {
+            "mxm": lambda c: rig.mxm(A, np.ones((4, 4)), out=c), "ewise_add": lambda c: rig.ewise_add(A, whole, out=c),
+            "ewise_mult": lambda c: rig.ewise_mult(whole, whole, out=c),
+            "apply": lambda c: rig.apply(whole, "negate", out=c), "extract": lambda c: rig.extract(whole, out=c),
+            "transpose": lambda c: rig.transpose(whole.T.copy(), out=c), "assign": lambda c: rig.assign(c, whole),
+        }
+    if out == "list":
+        return {"mxv": lambda c: rig.mxv(A, u, out=c), "vxm": lambda c: rig.vxm(u, A.T, out=c),
+                "reduce_rows": lambda c: rig.reduce_rows(whole, out=c),
+                "reduce_columns": lambda c: rig.reduce_columns(whole.T.copy(), out=c)}
+    if out == "vector":
+        v = rig.vector([0, 2], [0.5, 1.5], size=4)
+        return {"mxv": lambda c: rig.mxv(A, v, out=c), "vxm": lambda c: rig.vxm(v, A.T, out=c),
+                "reduce_rows": lambda c: rig.reduce_rows(A, out=c),
+                "reduce_columns": lambda c: rig.reduce_columns(A.T, out=c)}
+    return {
+        "mxm": lambda c: rig.mxm(A, rig.matrix(np.eye(4)), out=c), "ewise_add": lambda c: rig.ewise_add(A, A, out=c),
+        "ewise_mult": lambda c: rig.ewise_mult(A, A, out=c), "apply": lambda c: rig.apply(A, "negate", out=c),
+        "select": lambda c: rig.select(A, "greater", 2, out=c), "extract": lambda c: rig.extract(A, out=c),
+        "transpose": lambda c: rig.transpose(A.T, out=c), "assign": lambda c: rig.assign(c, A),
+        "kronecker": lambda c: rig.kronecker(A, rig.matrix(np.ones((1, 1))), out=c),
+    }
+
+
+def new_out(kind, dtype):
+    return {"array": np.ones((3, 4), dtype), "list": np.ones(3, dtype), "vector": rig.vector([1], [1], size=3, dtype=dtype),
+            "matrix": rig.matrix(np.ones((3, 4))).astype(dtype)}[kind]
+
+
+@pytest.mark.parametrize("kind,call", [(kind, call) for kind in ("array", "list", "vector", "matrix") for call in into(kind)])
+def test_out_that_would_truncate_is_refused_as_by_numpy(kind, call):
+    for dtype in ("int32", "int64", "bool"):
+        c = new_out(kind, dtype)
+        with pytest.raises(TypeError, match=f"^{call}: (out|C) is {dtype}, but .* float64, .*; give (out|C) in float64"):
+            into(kind)[call](c)
+        same = c == new_out(kind, dtype)  # nothing is written
+        assert same if isinstance(same, bool) else same.all()
+    for dtype in ("float32", "float64"):
+        into(kind)[call](new_out(kind, dtype))
+
+
+def test_out_takes_what_numpy_takes():
+    A = rig.matrix(np.arange(1, 13, dtype="int64").reshape(3, 4))
+    x = np.ones(4, dtype="int64")
+    for dtype in ("int32", "int64", "float16", "float32", "float64"):
+        out = np.zeros(3, dtype)
+        np.testing.assert_array_equal(rig.mxv(A, x, out=out), [10, 26, 42])
+    with pytest.raises(TypeError, match="mxv: out is bool, but the results are int64"):
+        rig.mxv(A, x, out=np.zeros(3, bool))
+    with pytest.raises(TypeError, match="mxm: out is int32, but the results are float64"):
+        rig.mxm(A, x, "mean_times", out=np.zeros(3, "int32"))
+    values, places = np.zeros(3, "int32"), np.zeros(3, "int32")
+    with pytest.raises(TypeError, match="mxm: out is int32, but the results are float32"):
+        rig.mxm(A, x.astype("float32"), "arg_max_second", out=(values, places))
+    logical = rig.mxm(A, x, "lor_land", out=np.zeros(3))
+    assert logical.tolist() == [1, 1, 1]
+
+
 def test_numbers_of_numpy_are_options(A):
     one, yes = np.int32(1), np.True_
     want = rig.mxm(A, X)

@@ -94,7 +94,7 @@ void check_shapes(rig::problem& p) {
 }
 
 /// Into arrays of the caller.
-nb::object into_existing(rig::problem& p, const settings& given) {
+nb::object into_existing(rig::problem& p, const settings& given, type natural) {
   nb::handle values = given.out, indices;
   if (p.algebra->is_indexed) {
     if (!nb::isinstance<nb::tuple>(given.out) || nb::len(given.out) != 2)
@@ -117,6 +117,7 @@ nb::object into_existing(rig::problem& p, const settings& given) {
                                    ": out holds one array twice; give one for the values, "
                                    "and another for the indices"});
   }
+  require_kind(p.name, "out", c.full.value_type, "the results are", natural);
   check_and_run(p, false);
   return nb::borrow(given.out);
 }
@@ -142,7 +143,7 @@ nb::object product_with_dense(const char* call, const sparse& a, const right& b,
   rig::problem p = product_of(call, a, b.full, *by.pair, given);
   const type of = given.type_or(by.natural);
   if (given.cbsr_mask != nullptr) return into_cbsr(p, given, of);
-  if (!given.creates()) return into_existing(p, given);
+  if (!given.creates()) return into_existing(p, given, by.natural);
   set_result(p.c, of);
   check_shapes(p);
   const array& like = b.plain.full;
