@@ -133,8 +133,11 @@ void check_product(const operation& o) {
   if (o.product->flips_positions)
     fail(errc::shape, {o.name, ": A is ", y, o.y_transposed ? "" : ", transposed", ", u has ",
                        inner, " places"});
-  fail_pair(o, shape_text(o.x.rows(), o.x.columns()) + (is_turned ? ", transposed" : ""),
-            y + (o.y_transposed ? ", transposed" : ""));
+  fail(errc::shape,
+       {o.name, ": the first operand is ", shape_text(o.x.rows(), o.x.columns()),
+        is_turned ? ", transposed" : "", ", the second ", y, o.y_transposed ? ", transposed" : "",
+        "; the first has ", inner, " columns, the second ",
+        o.y_transposed ? o.y.columns() : o.y.rows(), " rows"});
 }
 
 }  // namespace

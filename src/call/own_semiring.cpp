@@ -240,8 +240,32 @@ struct temporary_folder {
   }
 };
 
-/// The library of a text, compiled unless the folder has it.
-files::path compiled(const std::string& name, const std::string& text) {
+/// The bytes of a file; none if it cannot be read.
+std::string contents_of(const files::path& path) {
+  std::ifstream from(path, std::ios::binary);
+  std::ostringstream to;
+  if (from) to << from.rdbuf();
+  return to.str();
+}
+
+/// Writes the hash of its bytes behind a library. The loader reads no bytes there.
+void seal(const files::path& library) {
+  const std::string hash = key_of({contents_of(library)});
+  std::ofstream(library, std::ios::binary | std::ios::app) << hash;
+}
+
+/// Whether a library is as it was sealed. To load another one can end the process.
+bool is_sealed(const files::path& library) {
+  std::string bytes = contents_of(library);
+  const std::size_t size = key_of({}).size();
+  if (bytes.size() < size) return false;
+  const std::string hash = bytes.substr(bytes.size() - size);
+  bytes.resize(bytes.size() - size);
+  return hash == key_of({bytes});
+}
+
+/// The library of a text, compiled unless the folder has it undamaged, and it may be `kept`.
+files::path compiled(const std::string& name, const std::string& text, bool may_be_kept) {
   const std::string compiler = variable("CXX", "g++");
   const files::path library = this_library();
   std::vector<std::string> command = words_of(compiler);
@@ -256,7 +280,8 @@ files::path compiled(const std::string& name, const std::string& text) {
     parts.push_back(part);
   const files::path folder = cache_folder();
   files::path target = folder / (name + "-" + key_of(parts) + ".so");
-  if (files::exists(target)) return target;
+  if (may_be_kept && is_sealed(target)) return target;
+  const std::string reason = files::exists(target) ? target.string() + " is damaged, and " : "";
 
   const temporary_folder within(folder);
   const files::path source = files::path(within.path) / "semiring.cpp",
@@ -272,25 +297,35 @@ files::path compiled(const std::string& name, const std::string& text) {
     command.push_back(word);
   const int status = run_program(command, output);
   if (status == -1 || status == 127)
-    fail(errc::cannot, {"semiring: ", compiler,
+    fail(errc::cannot, {"semiring: ", reason, compiler,
                         " is not there, and a semiring of your own is compiled; install g++ "
                         "(apt-get install g++), or set CXX to a C++20 compiler"});
   if (status != 0 || !files::exists(made))
-    fail(errc::format, {"semiring: ", name, " does not compile: ", errors_in(output)});
-  files::rename(made, target);
+    fail(errc::format, {"semiring: ", reason, name, " does not compile: ", errors_in(output)});
+  seal(made);
+  std::error_code failure;
+  files::rename(made, target, failure);
+  if (failure)
+    fail(errc::io, {"semiring: ", target.string(), " cannot be replaced (", failure.message(),
+                    "); remove it"});
   return target;
 }
 
-/// A function of a compiled text. The library stays loaded.
+/// A function of a text, whose library stays loaded. One that does not load is compiled again.
 template <class Function>
-Function function_of(const std::string& name, const files::path& path, const char* symbol) {
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail(errc::cannot, {"semiring: ", name, " was compiled, but does not load: ", ::dlerror()});
-  void* const found = ::dlsym(library, symbol);
-  if (found == nullptr)
-    fail(errc::cannot, {"semiring: ", path.string(), " is no semiring of rig; remove it"});
-  return reinterpret_cast<Function>(found);
+Function function_of(const std::string& name, const std::string& text, const char* symbol) {
+  files::path path;
+  for (const bool may_be_kept : {true, false}) {
+    path = compiled(name, text, may_be_kept);
+    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const found = library != nullptr ? ::dlsym(library, symbol) : nullptr;
+    if (found != nullptr) return reinterpret_cast<Function>(found);
+  }
+  const char* const reason = ::dlerror();
+  fail(errc::cannot, {"semiring: ", path.string(), " was compiled, but does not load: ",
+                      reason != nullptr ? reason : "it has no semiring",
+                      "; remove it, and set CXX to a compiler for this machine, or XDG_CACHE_HOME "
+                      "to a folder from which programs may run"});
 }
 
 }  // namespace
@@ -300,14 +335,13 @@ const builtin_pair& compile_semiring(const semiring_text& given) {
   try {
     if (given.is_checked) {  // first, because the kernels take longer to compile
       using check = const char* (*)();
-      const files::path path = compiled(given.name, text_of(given, check_text));
-      const std::string failure = function_of<check>(given.name, path, "rig_check_own")();
+      const std::string text = text_of(given, check_text);
+      const std::string failure = function_of<check>(given.name, text, "rig_check_own")();
       if (!failure.empty())
         fail(errc::format, {"semiring: ", given.name, " breaks a law: ", failure});
     }
     using get = const builtin_pair* (*)();
-    const files::path path = compiled(given.name, text_of(given, pair_text));
-    return *function_of<get>(given.name, path, "rig_own_semiring")();
+    return *function_of<get>(given.name, text_of(given, pair_text), "rig_own_semiring")();
   } catch (const files::filesystem_error& failure) {
     fail(errc::io, {"semiring: ", failure.what()});
   }

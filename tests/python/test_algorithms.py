@@ -453,7 +453,7 @@ def test_kernels(call):
     with pytest.raises(ValueError, match=f"{call}: .*kernel"):
         function(A, kernel="no such kernel")
     if kernel is None:
-        with pytest.raises(ValueError, match=f"{call}: kernel .* has no meaning here"):
+        with pytest.raises(ValueError, match=f"{call}: kernel has no meaning here"):
             function(A, kernel="row")
     else:
         # The counts of iterations behind the first part may depend on the kernel.

@@ -1,6 +1,7 @@
 """Semirings from text: compiled, cached, checked. Most are compiled without optimisation, which takes less time."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -88,6 +89,67 @@ def test_the_library_is_kept(cache, monkeypatch):
     monkeypatch.setenv("PATH", "")  # without a compiler
     my_max()
     assert list(cache.glob("my_max-*.so")) == found
+
+
+USE = """import rigblas as rig
+s = rig.semiring("fragile", add="max(x, y)", multiply="b", zero=float("-inf"))
+print(rig.mxm(rig.generate("karate"), rig.toarray(rig.generate("karate")), s).sum())"""
+
+
+@pytest.fixture
+def kept(cache, tmp_path, monkeypatch):
+    """The library of a semiring whose compiler keeps what it makes, and what may be run in the compiler's place."""
+    compiler, made = tmp_path / "compiler", cache.parent / "fragile.so"
+    compiler.write_text(f"""#!/bin/sh
+while [ "$1" != -o ]; do words="$words $1"; shift; done
+[ -f {tmp_path}/broken ] && . {tmp_path}/broken
+[ -f {made} ] || g++ $words -o {made} $3 $4
+cp {made} $2
+""")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made.parent.mkdir(exist_ok=True)
+    assert use_fragile().returncode == 0
+    (path,) = (tmp_path / "rigblas").glob("fragile-*.so")
+    return path, tmp_path / "broken"
+
+
+def use_fragile():
+    return subprocess.run([sys.executable, "-c", USE], capture_output=True, text=True, env=dict(os.environ), check=False)
+
+
+def test_a_damaged_library_is_compiled_again(kept):
+    path, _ = kept
+    whole = path.read_bytes()
+    other_machine = whole[:18] + b"\xb7" + whole[19:]  # the ELF header names AArch64
+    spoilt = whole[: len(whole) // 2] + b"spoilt" + whole[len(whole) // 2 + 6 :]
+    for damaged in (b"", b"no library", whole[: len(whole) // 2], whole[:-1], other_machine, spoilt):
+        path.write_bytes(damaged)
+        done = use_fragile()
+        assert done.returncode == 0 and float(done.stdout) > 0, done.stderr
+        assert path.read_bytes() == whole
+    path.unlink()
+    path.symlink_to("nowhere")
+    assert use_fragile().returncode == 0 and path.read_bytes() == whole
+
+
+def test_the_error_of_a_library_that_stays_damaged_names_it_and_the_remedy(kept):
+    path, broken = kept
+    whole = path.read_bytes()
+    for damage, words in (("exit 127", "is damaged, and .* install g\\+\\+"),
+                          ("echo error: no; exit 1", "is damaged, and fragile does not compile: error: no")):
+        path.write_bytes(whole[:100])
+        broken.write_text(damage)
+        assert re.search(f"ValueError: semiring: {path} {words}", use_fragile().stderr)
+    broken.unlink()
+    path.unlink()
+    path.mkdir()
+    assert re.search(f"OSError: semiring: {path} cannot be replaced .*; remove it", use_fragile().stderr)
+    path.rmdir()
+    broken.write_text("echo of another machine >$2; exit 0")
+    assert re.search(f"ValueError: semiring: {path} was compiled, but does not load: .*; remove it, and set CXX",
+                     use_fragile().stderr)
 
 
 def test_another_text_is_another_library(graph):

@@ -286,6 +286,71 @@ def test_gradients_and_their_gradients(case, device):
 
 
 @on_each_device
+@pytest.mark.parametrize("case", CASES)
+def test_transforms_of_torch_func(case, device):
+    function, inputs = linear_cases(device)[case]
+    inputs = tuple(x.detach() for x in inputs)
+    every = tuple(range(len(inputs)))
+
+    def loss(*x):
+        return function(*x).square().sum()
+
+    def by_backward(*x):
+        x = [each.clone().requires_grad_() for each in x]
+        return torch.autograd.grad(loss(*x), x)
+
+    expected = by_backward(*inputs)
+    found = torch.func.grad(loss, every)(*inputs)
+    assert all(torch.equal(a, b) for a, b in zip(found, expected))
+    y, pull = torch.func.vjp(function, *inputs)
+    assert all(torch.equal(a, b) for a, b in zip(pull(2 * y), expected))
+    # Samples: of values, of gradients, and gradients of a sum over samples.
+    samples = tuple(torch.stack([x, x.flip(0), 2 * x]) for x in inputs)
+    alone = list(zip(*samples))
+    mapped = torch.vmap(function)(*samples)
+    assert torch.equal(mapped, torch.stack([function(*x) for x in alone]))
+    of_each = [torch.stack(each) for each in zip(*(by_backward(*x) for x in alone))]
+    for found in (torch.vmap(torch.func.grad(loss, every))(*samples),
+                  torch.func.grad(lambda *x: torch.vmap(loss)(*x).sum(), every)(*samples)):
+        assert all(torch.equal(a, b) for a, b in zip(found, of_each))
+    twice = torch.func.grad(lambda *x: sum(g.sum() for g in torch.func.grad(loss, every)(*x)), every)(*inputs)
+    again = [x.clone().requires_grad_() for x in inputs]
+    first = torch.autograd.grad(loss(*again), again, create_graph=True)
+    for a, b in zip(twice, torch.autograd.grad(sum(g.sum() for g in first), again)):
+        assert_near(a, b)
+
+
+@on_each_device
+def test_samples_beside_what_all_share(device):
+    graph = graph_of("empty rows", device)
+    x, w = random(7, 4, device=device), random(graph.nnz, 3, device=device)
+    found = torch.vmap(lambda weight: rt.spmm(graph, x, weight=weight), in_dims=1)(w)
+    assert torch.equal(found, torch.stack([rt.spmm(graph, x, weight=w[:, i].contiguous()) for i in range(3)]))
+    jacobian = torch.func.jacrev(lambda weight: rt.spmm(graph, x, weight=weight))(w[:, 0])
+    assert_near(jacobian, torch.autograd.functional.jacobian(lambda v: by_hand(graph, x, "sum", v), w[:, 0]))
+    many = torch.stack([x, 2 * x])
+    for call in (lambda t: rt.maxk_spmm(graph, t, 2), lambda t: rt.sampled_spmm(graph, t, width=4)):
+        assert torch.equal(torch.vmap(call)(many), torch.stack([call(x), call(2 * x)]))
+    gradient = torch.func.grad(lambda t: rt.maxk_spmm(graph, t, 2).sum())(x)
+    again = x.clone().requires_grad_()
+    assert torch.equal(gradient, torch.autograd.grad(rt.maxk_spmm(graph, again, 2).sum(), again)[0])
+    with pytest.raises(ValueError, match="x requires gradients"):
+        torch.func.grad(lambda t: rt.sampled_spmm(graph, t, width=4).sum())(x)
+    with pytest.raises(NotImplementedError, match="spmm: derivatives in forward mode"):
+        torch.func.hessian(lambda t: rt.spmm(graph, t).sum())(x)
+
+
+@on_each_device
+@pytest.mark.parametrize("reduce", ["sum", "max"])
+def test_compiled_transforms_lose_no_gradient(reduce, device):
+    """torch.compile leaves them to Python: its trace does not see that a transform needs gradients."""
+    graph = graph_of("empty rows", device)
+    x = random(7, 2, device=device)
+    gradient = torch.func.grad(lambda t: rt.spmm(graph, t, reduce).square().sum())
+    assert torch.equal(torch.compile(gradient)(x), gradient(x))
+
+
+@on_each_device
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
 def test_gradient_of_maxk_spmm(reduce, device):
     graph = graph_of("empty rows", device)

@@ -33,6 +33,14 @@ rig::descriptor descriptor_from(const char* call, const options& given) {
   return desc;
 }
 
+/// The same for the existing result of an operation. A number is checked by its value instead.
+void require_room(const rig::operation& o, type natural, type stored) {
+  if (o.what != rig::operation::kind::assign)
+    require_kind(o.name, "out", stored, "the results are", natural);
+  else if (o.scalar == nullptr)
+    require_kind(o.name, "C", stored, "A is", natural);
+}
+
 nb::object run_to_sparse(rig::operation& o, const settings& given, type natural,
                          bool yields_vector) {
   sparse* existing = nullptr;
@@ -46,6 +54,7 @@ nb::object run_to_sparse(rig::operation& o, const settings& given, type natural,
     existing = yields_vector ? static_cast<sparse*>(nb::cast<vector*>(given.out))
                              : static_cast<sparse*>(nb::cast<matrix*>(given.out));
     o.creates_result = false;
+    require_room(o, natural, existing->stored);
     before = *existing;
     fill_in(o.c, before, yields_vector);
     set_accumulator(o, given.accum, natural, existing->stored);
@@ -68,6 +77,7 @@ nb::object run_to_sparse(rig::operation& o, const settings& given, type natural,
 nb::object run_to_dense(rig::operation& o, const settings& given, type natural, const array& like) {
   if (!given.creates()) {
     array c = writable_array(given.out, o.name);
+    require_room(o, natural, c.full.value_type);
     o.creates_result = false;
     o.c.what = rig::operand::kind::dense;
     o.c.full = c.full;
@@ -95,6 +105,17 @@ nb::object run_to_dense(rig::operation& o, const settings& given, type natural, 
 }
 
 }  // namespace
+
+void require_kind(const char* call, const char* target, type stored, const char* source,
+                  type from) {
+  const auto rank = [](type of) {
+    return of == type::boolean ? 0 : of == type::int32 || of == type::int64 ? 1 : 2;
+  };
+  if (rank(from) <= rank(stored)) return;
+  rig::fail(rig::errc::type, {call, ": ", target, " is ", name_of(stored), ", but ", source, " ",
+                              name_of(from), ", which it would truncate; give ", target, " in ",
+                              name_of(from), ", and convert it afterwards"});
+}
 
 int number_of_name(const char* call, const char* what, nb::handle name,
                    std::span<const char* const> names) {

@@ -80,6 +80,10 @@ struct settings {
   operand mask_memory_;
 };
 
+/// Throws TypeError if `target` would truncate what is written to it: floats in integers, numbers
+/// in bools. `source` is the source's name with its verb.
+void require_kind(const char* call, const char* target, type stored, const char* source, type from);
+
 /// Checks and runs an operation, whose operands and operator are filled in. `natural` is the type
 /// of its results; `like` the dense operand whose framework a dense result has.
 nb::object run(rig::operation& o, const settings& given, type natural, bool yields_vector,

@@ -32,7 +32,8 @@ mask : Matrix, array or Cbsr, optional
 accum : str, optional
     How the product joins ``out``: "plus", "minimum", …; "own" is the semiring's own sum.
 out : array or Matrix, optional
-    Receives the result; a Matrix is rebound. Two arrays in a tuple for "arg_max_second".
+    Receives the result; a Matrix is rebound. Two arrays in a tuple for "arg_max_second". Floats do
+    not go into integers, nor numbers into bool.
 replace : bool
     Outside the mask C becomes ``fill``, or loses its entry.
 fill : number, optional

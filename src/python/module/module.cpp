@@ -1,5 +1,9 @@
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "calls.hpp"
 
 // The extension module of the Python package.
@@ -22,11 +26,39 @@ PyObject* exception_of(rig::errc code) {
   }
 }
 
+/// What messages call by its name in C++, and by that in Python.
+constexpr std::pair<std::string_view, std::string_view> names[] = {
+    {"but C is ", "but out is "},
+    {"C's index array is ", "the second array of out is "},
+    {", C is on ", ", out is on "},
+    {"the descriptor names kernel ", "kernel is "},
+    {"the descriptor names no kernel", "kernel is not set"},
+    {" of the descriptor has", " has"},
+    {"accumulator::plus", "\"plus\""},
+    {"accumulator::own", "accum=\"own\""},
+    {"to_dense(B)", "B.dense()"},
+    {"ranges::matrix", "per=\"matrix\""},
+    {"rig::transpose of it", "its transpose"},
+    {"rig::structure of a matrix or of a dense", "a Matrix or an array"},
+    {"rig::cpu()", "\"cpu\""},
+    {"read_options::", ""},
+    {"binary::", ""},
+    {", or a monoid of your own", ""},
+    {"quantized: element", "quantize: element"},
+};
+std::string in_python(std::string text) {
+  if (text.starts_with("assign: ")) return text;  // its result is C in Python, too
+  for (const auto& [ours, theirs] : names)
+    for (auto at = text.find(ours); at != std::string::npos; at = text.find(ours, at))
+      text.replace(at, ours.size(), theirs);
+  return text;
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const rig::error& failure) {
-    PyErr_SetString(exception_of(failure.code()), failure.what());
+    PyErr_SetString(exception_of(failure.code()), in_python(failure.what()).c_str());
   }
 }
 

@@ -94,7 +94,7 @@ void check_shapes(rig::problem& p) {
 }
 
 /// Into arrays of the caller.
-nb::object into_existing(rig::problem& p, const settings& given) {
+nb::object into_existing(rig::problem& p, const settings& given, type natural) {
   nb::handle values = given.out, indices;
   if (p.algebra->is_indexed) {
     if (!nb::isinstance<nb::tuple>(given.out) || nb::len(given.out) != 2)
@@ -117,6 +117,7 @@ nb::object into_existing(rig::problem& p, const settings& given) {
                                    ": out holds one array twice; give one for the values, "
                                    "and another for the indices"});
   }
+  require_kind(p.name, "out", c.full.value_type, "the results are", natural);
   check_and_run(p, false);
   return nb::borrow(given.out);
 }
@@ -142,7 +143,7 @@ nb::object product_with_dense(const char* call, const sparse& a, const right& b,
   rig::problem p = product_of(call, a, b.full, *by.pair, given);
   const type of = given.type_or(by.natural);
   if (given.cbsr_mask != nullptr) return into_cbsr(p, given, of);
-  if (!given.creates()) return into_existing(p, given);
+  if (!given.creates()) return into_existing(p, given, by.natural);
   set_result(p.c, of);
   check_shapes(p);
   const array& like = b.plain.full;
@@ -250,10 +251,22 @@ void multiply_pairs(const matrix& a, const rig::dense_operand& x, const rig::den
   rig::or_out_of_memory(o.name, [&] { rig::run_sparse(o); });
 }
 
-void require_column(const operand& u, const char* call) {
-  if (u.full.full.columns != 1)
-    rig::fail(rig::errc::shape, {call, ": u is ", u.full.full.rows, "x", u.full.full.columns,
+/// Throws unless u is one column, where A is, with a place for each row or column of A.
+void require_places(const char* call, const operand& a, const operand& u, bool for_rows) {
+  const rig::dense_operand& full = u.full.full;
+  if (u.is_dense() && full.columns != 1)
+    rig::fail(rig::errc::shape, {call, ": u is ", full.rows, "x", full.columns,
                                  "; give one dimension, or one column"});
+  const rig::index given = u.is_dense() ? full.rows : u.entries->columns(),
+                   wanted = for_rows ? a.entries->rows() : a.entries->columns();
+  if (given != wanted)
+    rig::fail(
+        rig::errc::shape,
+        {call, ": A is ", rig::shape_text(a.entries->rows(), a.entries->columns()), ", u has ",
+         given, " places; give one for each ", for_rows ? "row" : "column", " of A, ", wanted});
+  if (u.where() != a.where())
+    rig::fail(rig::errc::place, {call, ": A is on ", rig::to_string(a.where()), ", u is on ",
+                                 rig::to_string(u.where()), "; copy one with .to()"});
 }
 
 /// A vector as the column of a matrix: a sparse product whose result is a column again.
@@ -280,9 +293,9 @@ nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options
               {call, ": A is a Matrix and u a Vector or an array; a row times A is vxm(u, A)"});
   if (from.transpose_b)
     rig::fail(rig::errc::cannot, {call, ": u is not transposed; leave transpose_b unset"});
+  require_places(call, a, u.plain, from.transpose_a);
   const settings given(call, from, u.plain.is_dense() ? u.plain : a);
   if (u.plain.is_dense()) {
-    require_column(u.plain, call);
     const algebra by = algebra_from(semiring, call, &a, &u.plain, given.named);
     return product_with_dense(call, *a.entries, u, by, given);
   }
@@ -302,12 +315,12 @@ nb::object vxm(nb::handle first, nb::handle second, nb::handle semiring, options
               {call, ": u is a Vector or an array, and A a Matrix; A times a column is mxv(A, u)"});
   if (from.transpose_a)
     rig::fail(rig::errc::cannot, {call, ": u is not transposed; leave transpose_a unset"});
+  require_places(call, a, u.plain, !from.transpose_b);
   if (!u.plain.is_dense()) {
     const settings given(call, from, a);
     const algebra by = algebra_from(semiring, call, &u.plain, &a, given.named);
     return sparse_product(call, u.plain, a, given.desc.transpose_b, by, given, true);
   }
-  require_column(u.plain, call);
   from.transpose_a = !from.transpose_b;
   from.transpose_b = false;
   const settings given(call, from, u.plain);

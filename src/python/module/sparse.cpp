@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
+
 #include "calls.hpp"
 
 namespace rigblas {
@@ -68,10 +70,11 @@ rig::place place_of(nb::handle data, const char* call) {
   return is_number(data) ? rig::cpu() : read_array(data, call, "data").full.where;
 }
 
-/// Throws the error of a repeated entry with a remedy of Python.
-[[noreturn]] void refuse_duplicate(const rig::error& failure, const char* remedy) {
+/// Throws the error of a repeated entry with the remedy of Python.
+[[noreturn]] void refuse_duplicate(const rig::error& failure) {
   const std::string text = failure.what();
-  rig::fail(rig::errc::duplicate, {text.substr(0, text.find(';')), "; ", remedy});
+  rig::fail(rig::errc::duplicate, {text.substr(0, text.find(';')),
+                                   "; give (data, (row, col)), whose repeated entries are summed"});
 }
 
 /// Views the arrays if that is wanted and possible; null if columns do not ascend.
@@ -104,7 +107,7 @@ sparse from_csr(rig::int64 rows, rig::int64 columns, nb::handle indptr, nb::hand
                                    rig::input::sorted, &order);
   } catch (const rig::error& failure) {
     if (failure.code() != rig::errc::duplicate) throw;
-    refuse_duplicate(failure, "give (data, (row, col)), whose repeated entries are summed");
+    refuse_duplicate(failure);
   }
   const rig::place where = place_of(values, call);
   out.structure = where == rig::cpu() ? std::move(made) : made->to(where);
@@ -188,7 +191,12 @@ sparse vector_from(nb::handle indices, nb::handle values, rig::int64 size) {
     sorted = rig::sort_tuples(1, size, zeros, at.view(), false);
   } catch (const rig::error& failure) {
     if (failure.code() != rig::errc::duplicate) throw;
-    refuse_duplicate(failure, "give each index once");
+    std::vector<rig::int64> sorted_indices;
+    for (std::size_t p = 0; p < at.size; ++p) sorted_indices.push_back(at[p]);
+    std::sort(sorted_indices.begin(), sorted_indices.end());
+    rig::fail(rig::errc::duplicate,
+              {"vector: index ", *std::adjacent_find(sorted_indices.begin(), sorted_indices.end()),
+               " is there twice; give each index once"});
   }
   out.structure = std::move(sorted.structure);
   bool is_sorted = true;

@@ -115,7 +115,7 @@ def _extent(indices):
     """One more than the greatest index; the indices may lie on a device."""
     here = as_indices(indices)
     if here is None:  # the extension says what is wrong with them
-        here = np.asarray(indices)
+        return 0
     return int(here.max()) + 1 if here.size else 0
 
 
@@ -233,7 +233,7 @@ def vector(indices, values=None, size=None, dtype=None) -> _core.Vector:
         return made if dtype is None else made.astype(dtype)
     at = np.asarray(indices, dtype=np.int64 if not len(indices) else None)
     if size is None:
-        size = int(at.max()) + 1 if at.size else 0
+        size = _extent(at)
     if values is None:
         return _core._vector(at, 1, size)._iso(1, dtype or "float32")
     made = _core._vector(at, _number_or_array(values), size)

@@ -717,7 +717,8 @@ def mxm(A: object | None, B: object | None, semiring: object = 'plus_times', *, 
     accum : str, optional
         How the product joins ``out``: "plus", "minimum", …; "own" is the semiring's own sum.
     out : array or Matrix, optional
-        Receives the result; a Matrix is rebound. Two arrays in a tuple for "arg_max_second".
+        Receives the result; a Matrix is rebound. Two arrays in a tuple for "arg_max_second". Floats do
+        not go into integers, nor numbers into bool.
     replace : bool
         Outside the mask C becomes ``fill``, or loses its entry.
     fill : number, optional

@@ -19,7 +19,10 @@ def _as_float(x):
 def _negative(x, beside):
     """−x in the type in which it meets `beside`: only there it wraps as a difference does."""
     if not isinstance(x, (_core.Matrix, _core.Vector)):
+        given = x
         x = _convert.operand(x) if _convert.is_sparse(x) else np.asarray(x)
+        if x.dtype != "bfloat16" and x.dtype.kind not in "iufb":
+            return given  # the sum refuses it by its name
     types = x.dtype, beside.dtype
     if "bfloat16" not in types:
         common = np.result_type(*types)
@@ -127,6 +130,12 @@ class _OfMatrix:
         """A row times a matrix, or rows: the transpose of the product of transposes."""
         if np.ndim(other) == 1:
             return _core.vxm(other, self, "plus_times")
+        if np.ndim(other) == 2 and np.shape(other)[1] != self.shape[0]:
+            rows, columns = np.shape(other)
+            raise ValueError(
+                f"matmul: the array is {rows}x{columns}, the matrix {self.shape[0]}x{self.shape[1]}; "
+                f"the first has {columns} columns, the second {self.shape[0]} rows"
+            )
         return _core.mxm(self, other, "plus_times", transpose_a=True, transpose_b=True).T
 
     def dot(self, other):

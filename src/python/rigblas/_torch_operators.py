@@ -59,13 +59,17 @@ _library = torch.library.Library("rigblas", "DEF")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 try:
-    from torch._C import _are_functorch_transforms_active, _is_tracing, _len_torch_dispatch_stack
+    from torch._C import _are_functorch_transforms_active as _is_transformed
+    from torch._C import _is_tracing, _len_torch_dispatch_stack
 
     forward_ad._current_level  # noqa: B018: whether there is one
 except (AttributeError, ImportError):  # another PyTorch: everything goes through its dispatcher
 
     def _is_watched():
         return True
+
+    def _is_transformed():
+        return False
 else:
 
     def _is_watched():
@@ -73,7 +77,7 @@ else:
         return (
             torch.compiler.is_compiling()
             or _len_torch_dispatch_stack() > 0
-            or _are_functorch_transforms_active()
+            or _is_transformed()
             or _is_tracing()
             or forward_ad._current_level >= 0
         )
@@ -85,9 +89,13 @@ def _refuse_tangents(name, inputs):
         return
     for x in inputs:
         if isinstance(x, torch.Tensor) and forward_ad.unpack_dual(x).tangent is not None:
-            raise NotImplementedError(
-                f"{name}: derivatives in forward mode are not computed; take those in reverse, by backward()"
-            )
+            raise _no_forward_mode(name)
+
+
+def _no_forward_mode(name):
+    return NotImplementedError(
+        f"{name}: derivatives in forward mode are not computed; take those in reverse, by backward()"
+    )
 
 
 def _is_plain(x):
@@ -107,6 +115,42 @@ def _differentiable(function, backward, remember):
 
     Function.backward = staticmethod(backward)
     return Function.apply
+
+
+def _transformable(name, dispatched, backward, remember, by_sample):
+    """The same for the transforms of torch.func, which do not take gradients that the dispatcher knows."""
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(*inputs):
+            return dispatched(*inputs)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            raise _no_forward_mode(name)
+
+    Function.setup_context = staticmethod(remember)
+    Function.backward = staticmethod(backward)
+    Function.vmap = staticmethod(by_sample)
+    return Function.apply
+
+
+def _by_sample(call):
+    """The rule of torch.vmap: a call for each sample, which has the bits of that call alone."""
+
+    def rule(info, in_dims, *inputs):
+        parts = []
+        for sample in range(info.batch_size):
+            part = (
+                x if at is None else x.select(at, sample).contiguous()
+                for x, at in zip(inputs, in_dims)
+            )
+            parts.append(call(*part))
+        if isinstance(parts[0], tuple):
+            return tuple(torch.stack(each) for each in zip(*parts)), (0,) * len(parts[0])
+        return torch.stack(parts), 0
+
+    return rule
 
 
 def _operator(schema, function, *, meaning, backward=None, remember=None):
@@ -132,7 +176,11 @@ def _operator(schema, function, *, meaning, backward=None, remember=None):
     def call(*inputs):
         if _is_watched():
             _refuse_tangents(name, inputs)
-            return dispatched(*inputs)
+            if _is_transformed() and torch.compiler.is_compiling():
+                raise NotImplementedError(
+                    f"{name}: torch.compile does not trace transforms of torch.func over it; call it outside"
+                )
+            return transformable(*inputs) if _is_transformed() else dispatched(*inputs)
         needs_gradient = False
         for x in inputs[:tensors]:
             if x is not None:
@@ -143,6 +191,12 @@ def _operator(schema, function, *, meaning, backward=None, remember=None):
             return differentiable(*inputs)
         return function(*inputs)
 
+    by_sample = _by_sample(call)
+    transformable = dispatched
+    if backward is not None:
+        transformable = _transformable(name, dispatched, backward, remember, by_sample)
+    if hasattr(torch.library, "register_vmap"):
+        torch.library.register_vmap(dispatched.name(), by_sample, lib=_library)
     return call
 
 

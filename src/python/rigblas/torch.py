@@ -18,6 +18,7 @@ from ._torch_operators import (
     _SEMIRINGS,
     _WINNERS,
     _aggregate,
+    _is_transformed,
     _maxk,
     _maxk_spmm,
     _remember_check,
@@ -167,7 +168,8 @@ def spmm(A, x, reduce="sum", weight=None):
     _require_rows_in_order("spmm", "x", x)
     is_constant = weight is None
     weight = _weight_of("spmm", graph, weight, x, reduce)
-    needs_gradient = x.requires_grad or weight is not None and weight.requires_grad
+    # A sample of torch.vmap does not say whether a transform around it takes gradients.
+    needs_gradient = x.requires_grad or weight is not None and weight.requires_grad or _is_transformed()
     shape = x.shape
     if x.dim() == 1:
         x = x.unsqueeze(1)
