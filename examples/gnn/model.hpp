@@ -90,8 +90,9 @@ inline void check(const shape& s) {
               {"model: MaxK precedes a sum or mean; use gcn, gin, or sage with mean or gcn"});
 }
 
-/// What a parameter is before training.
-enum class start { drawn, zero, one };
+/// What a parameter is before training. drawn: as Glorot & Bengio do, AISTATS 2010; narrow: within
+/// ±1/√inputs, as PyTorch's linear layers.
+enum class start { drawn, narrow, zero, one };
 /// A parameter of a layer.
 struct parameter_shape {
   rig::index rows, columns;
@@ -113,10 +114,12 @@ inline std::vector<parameter_shape> weights_of(const shape& s, int layer) {
                    out = is_last ? s.outputs : s.hidden;
   const parameter_shape w{in, out, drawn}, b{1, out, zero};
   switch (s.model) {
-    case kind::sage:
-      if (s.aggregate == gathering::mean) return {w, w, b};
-      if (s.aggregate == gathering::gcn) return {w, b};
-      return {{in, hidden, drawn}, {1, hidden, zero}, {hidden, out, drawn}, w, b};
+    case kind::sage: {
+      const parameter_shape v{in, out, narrow};
+      if (s.aggregate == gathering::mean) return {v, v, b};
+      if (s.aggregate == gathering::gcn) return {v, b};
+      return {{in, hidden, narrow}, {1, hidden, zero}, {hidden, out, narrow}, v, b};
+    }
     case kind::gin:
       return {{in, hidden, drawn}, {1, hidden, zero}, {hidden, out, drawn}, b};
     case kind::gat:
@@ -183,8 +186,7 @@ aggregation<T> drawn_aggregation_of(const shape& s, const rig::matrix<T>& graph,
 template <class T>
 class network {
  public:
-  /// Weights drawn as Glorot & Bengio do, AISTATS 2010, the same on any machine; biases are
-  /// 0.
+  /// Weights are drawn as `start` says, the same on any machine; biases are 0.
   network(const shape& s, std::uint64_t seed, rig::place where) : shape_(s) {
     check(s);
     lay_out(where);
@@ -192,11 +194,12 @@ class network {
     std::mt19937_64 random(seed);
     T* next = drawn.data();
     for (const auto& [rows, columns, from] : parameters_) {
-      const double limit = std::sqrt(6.0 / (rows + columns));
+      const bool is_drawn = from == start::drawn || from == start::narrow;
+      const double limit = std::sqrt(from == start::narrow ? 1.0 / rows : 6.0 / (rows + columns));
       for (long p = 0; p < static_cast<long>(rows) * columns; ++p)
-        *next++ = from != start::drawn
-                      ? T(from == start::one)
-                      : static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-52 - 1) * limit);
+        *next++ = is_drawn
+                      ? static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-52 - 1) * limit)
+                      : T(from == start::one);
     }
     values_ = drawn.to(where);
     refer();
