@@ -50,7 +50,8 @@ printf '{"study":"%s","commit":"%s","date":"%s","machine":"%s"}\n' "$part" \
 
 case $part in
   models)
-    for graph in ${GRAPHS:-cora citeseer amazon-photo amazon-photo:raw amazon-computers:raw facebook-pages:raw tolokers:raw chameleon-filtered:raw squirrel-filtered:raw}; do
+    raw="amazon-photo:raw amazon-computers:raw facebook-pages:raw tolokers:raw chameleon-filtered:raw squirrel-filtered:raw"
+    for graph in ${GRAPHS:-cora citeseer amazon-photo $raw}; do
       for model in ${MODELS:-gcn sage-mean sage-pool gin gat mlp}; do
         for seed in ${SEEDS:-1 2 3 4 5 6 7 8 9 10}; do
           echo "$train $(source_of "$graph") $(options_of "$graph" "$model") --seed $seed"
