@@ -5,10 +5,12 @@
 // entries, and to write them.
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "cpu/with_constant.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 #include "storage/backend.hpp"
@@ -264,12 +266,15 @@ void write_kept(const merge_step& m, bool is_first, int64 first, int64 last, int
   write_to(last);
 }
 
+/// Where part k of so many entries begins.
+int64 part_of(int64 nnz, int k, int parts) { return nnz / parts * k + nnz % parts * k / parts; }
+
 /// The kept entries of an X without values.
 sparse_result kept_entries(const merge_step& m) {
   const int64 base = m.x->offset(0), nnz = m.x->nnz;
   const int threads = threads_for(static_cast<double>(nnz + m.x->rows), m.of.desc->threads);
   const int parts = threads == 1 ? 1 : 4 * threads;
-  const auto start = [&](int k) { return base + nnz / parts * k + nnz % parts * k / parts; };
+  const auto start = [&](int k) { return base + part_of(nnz, k, parts); };
   std::vector<int64> before(static_cast<std::size_t>(parts) + 1, 0);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int k = 0; k < parts; ++k)
@@ -378,13 +383,19 @@ class map_runner {
     m_.op->run_cpu({x_of, y_of, x, y, m_.code, m_.out_type, m_.out_bytes, out, count, rows_,
                     columns_, m_.of.scalar});
   }
-  /// Writes results where their entries are met in the dense.
+  /// Writes results where their entries are met in the dense. What the loop reads is local, because
+  /// a store of bytes may change any member.
   void place(int count) {
     auto* const to = static_cast<unsigned char*>(m_.into->data);
+    const broadcast by = m_.into_by;
+    const bool reads_rows = needs_rows(by);
+    const int64 stride = m_.into->stride;
+    const std::size_t bytes = m_.out_bytes;
+    const index* const columns = columns_;
     for (int k = 0; k < count; ++k) {
-      const auto at = static_cast<std::size_t>(met(m_.into_by, k, m_.into->stride));
-      copy_element(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
-                   m_.out_bytes);
+      const int64 at = met_position(by, reads_rows ? rows_[k] : 0, columns[k], stride);
+      copy_element(to + static_cast<std::size_t>(at) * bytes,
+                   made_ + static_cast<std::size_t>(k) * bytes, bytes);
     }
   }
 
@@ -399,9 +410,41 @@ class map_runner {
   alignas(16) unsigned char made_[element_block::most * 16];
 };
 
+/// Whether the operator is a selection that reads places alone.
+bool selects_by_place(const map_step& m) {
+  return m.op->kind == operator_kind::select && m.op == &builtin_selection(m.op->algebra) &&
+         m.code < static_cast<unsigned char>(selection::equal);
+}
+
+/// What a selection by place keeps, row by row, so that no block collects rows and columns.
+buffer flags_of_places(const map_step& m) {
+  const sparse_operand& x = *m.x;
+  buffer out = buffer::allocate(static_cast<std::size_t>(x.nnz));
+  bool* const keep = out.data<bool>();
+  int64 y = 0;
+  std::memcpy(&y, m.of.scalar, sizeof(y));
+  const int threads = threads_for(static_cast<double>(x.nnz), m.of.desc->threads);
+  const int parts = threads == 1 ? 1 : 4 * threads;
+  using enum selection;
+  with_constant<lower, upper, diagonal, off_diagonal, row_at_most, row_above, column_at_most,
+                column_above>(static_cast<selection>(m.code), [&](auto op) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int k = 0; k < parts; ++k) {
+      const int64 end = part_of(x.nnz, k + 1, parts);
+      int64 e = part_of(x.nnz, k, parts);
+      index row = first_where(0, x.rows, [&](index i) { return x.offset(i + 1) > e; });
+      for (; e < end; ++row)
+        for (const int64 stop = std::min(end, x.offset(row + 1)); e < stop; ++e)
+          keep[e] = is_selected(op(), row, x.entries[e], y);
+    }
+  });
+  return out;
+}
+
 }  // namespace
 
 buffer map(const map_step& m) {
+  if (selects_by_place(m)) return flags_of_places(m);
   const int64 nnz = m.x->nnz, step = element_block::most;
   buffer out =
       m.into != nullptr ? buffer() : buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
+#include "cpu/with_constant.hpp"
 #include "rig/kernels/cpu/element.hpp"
 
 namespace rig {
@@ -46,17 +46,6 @@ void fill_single(const element_block& b, const A* x, const A* y, O* z) {
     if (b.x[k] < 0) z[k] = convert<O>(y[k]);
     if (b.y[k] < 0) z[k] = convert<O>(x[k]);
   }
-}
-
-/// Calls work(constant) for the one of All that equals `given`, so that the operator is a constant
-/// in the loop of `work`.
-template <auto... All, class Given, class Work>
-void with_constant(Given given, Work work) {
-  const auto one = [&]<Given Constant>(std::integral_constant<Given, Constant> constant) {
-    if (given == Constant) work(constant);
-    return given == Constant;
-  };
-  static_cast<void>((one(std::integral_constant<Given, All>()) || ...));
 }
 
 template <class A>
@@ -106,24 +95,15 @@ void run_unary(const element_block& b) {
       });
 }
 
+/// A selection by value; `map` finds what those by place keep.
 template <class A>
 void run_selection(const element_block& b) {
-  const auto how = static_cast<selection>(b.code);
   bool z[most];
-  if (how < selection::equal) {
-    int64 y;
-    std::memcpy(&y, b.scalar, sizeof(y));
-    using enum selection;
-    with_constant<lower, upper, diagonal, off_diagonal, row_at_most, row_above, column_at_most,
-                  column_above>(how, [&](auto op) {
-      for (int k = 0; k < b.count; ++k) z[k] = is_selected(op(), b.rows[k], b.columns[k], y);
-    });
-  } else {
-    A room[most], y;
-    std::memcpy(&y, b.scalar, sizeof(y));
-    const A* const x = operand_of(*b.x_of, b.x, b.count, room);
-    for (int k = 0; k < b.count; ++k) z[k] = compare(comparison_of(how), x[k], y);
-  }
+  A room[most], y;
+  std::memcpy(&y, b.scalar, sizeof(y));
+  const A* const x = operand_of(*b.x_of, b.x, b.count, room);
+  const auto how = comparison_of(static_cast<selection>(b.code));
+  for (int k = 0; k < b.count; ++k) z[k] = compare(how, x[k], y);
   store(b, z);
 }
 

@@ -75,40 +75,32 @@ result_rows make_rows(const problem& p, std::vector<int64>& lengths) {
 
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces) {
   const auto rows = static_cast<index>(work.size());
-  double total = 0;
-  for (const int64 of_row : work) total += static_cast<double>(of_row);
+  const auto total = static_cast<double>(std::accumulate(work.begin(), work.end(), int64{0}));
   std::vector<index> out{0};
-  double so_far = 0;
-  for (index i = 0; i < rows; ++i) {
-    so_far += static_cast<double>(work[static_cast<std::size_t>(i)]);
-    if (static_cast<int>(out.size()) < pieces &&
-        so_far >= total / pieces * static_cast<double>(out.size()))
-      out.push_back(i + 1);
+  int64 so_far = 0;
+  double next = total / pieces;  // the work before the next piece
+  for (index i = 0; i < rows && static_cast<int>(out.size()) < pieces; ++i) {
+    so_far += work[static_cast<std::size_t>(i)];
+    if (static_cast<double>(so_far) < next) continue;
+    out.push_back(i + 1);
+    next = total / pieces * static_cast<double>(out.size());
   }
   if (out.back() != rows || out.size() == 1) out.push_back(rows);
   return out;
 }
 
-namespace {
-
-/// work[i] = the sum of step(column) over the entries of row i, plus one for each.
-template <class Step>
-std::vector<int64> work_of_rows(const sparse_operand& of, int asked, Step step) {
-  std::vector<int64> work(static_cast<std::size_t>(of.rows));
-  const int threads = threads_for(static_cast<double>(of.nnz), asked);
+std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b) {
+  const sparse_operand& a = p.a;
+  std::vector<int64> work(static_cast<std::size_t>(a.rows));
+  const int threads = threads_for(static_cast<double>(a.nnz), p.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1024)
-  for (index i = 0; i < of.rows; ++i) {
+  for (index i = 0; i < a.rows; ++i) {
     int64 sum = 0;
-    for (int64 e = of.offset(i); e < of.offset(i + 1); ++e) sum += 1 + step(of.entries[e]);
+    for (int64 e = a.offset(i); e < a.offset(i + 1); ++e)
+      sum += 1 + b.offset(a.entries[e] + 1) - b.offset(a.entries[e]);
     work[static_cast<std::size_t>(i)] = sum;
   }
   return work;
-}
-
-}  // namespace
-
-std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b) {
-  return work_of_rows(p.a, p.desc->threads, [&](index k) { return b.offset(k + 1) - b.offset(k); });
 }
 
 std::vector<index> cut_columns(const problem& p, int parts) {
@@ -121,12 +113,6 @@ std::vector<index> cut_columns(const problem& p, int parts) {
         is_counted ? first_row_of(b.sparse, k, parts)
                    : static_cast<index>(int64{p.right.columns()} * k / parts);
   return out;
-}
-
-std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index inner) {
-  return work_of_rows(p.mask.sparse, p.desc->threads, [&](index j) {
-    return b != nullptr ? b->offset(j + 1) - b->offset(j) : int64{inner};
-  });
 }
 
 using measured::step_seconds;

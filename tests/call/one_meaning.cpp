@@ -59,6 +59,39 @@ TEST_CASE("places are compared with any whole number") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("selections by place of many entries, by several threads") {
+  // Rows of no entry, of few, and one that several threads share.
+  std::vector<rig::index> i, j;
+  const rig::index n = 70'000;
+  for (rig::index r = 0; r < n; r += 2)
+    for (rig::index c = r == 600 ? 0 : std::max(0, r - 1); c < (r == 600 ? n : std::min(n, r + 2));
+         ++c) {
+      i.push_back(r);
+      j.push_back(c);
+    }
+  const auto a = rig::matrix<float>::from_positions(n, n, i, j);
+  const auto check = [&](selection how, auto holds) {
+    for (const int threads : {1, 3}) {
+      const auto kept = rig::select(a, how, 1, {.threads = threads});
+      rig::int64 p = 0, wrong = 0;
+      for (std::size_t k = 0; k < i.size(); ++k) {
+        if (!holds(i[k], j[k])) continue;
+        const auto& found = kept.structure();
+        wrong += p == kept.nnz() || found.column_indices()[p] != j[k] || found.offset(i[k]) > p ||
+                 found.offset(i[k] + 1) <= p;
+        ++p;
+      }
+      CHECK(wrong == 0);
+      CHECK(kept.nnz() == p);
+    }
+  };
+  check(selection::lower, [](int r, int c) { return c - r <= 1; });
+  check(selection::upper, [](int r, int c) { return c - r >= 1; });
+  check(selection::off_diagonal, [](int r, int c) { return c - r != 1; });
+  check(selection::row_above, [](int r, int) { return r > 1; });
+  check(selection::column_at_most, [](int, int c) { return c <= 1; });
+}
+
 TEST_CASE("places are not compared with a fraction or NaN") {
   const auto a = rig::generate::karate();
   const std::vector<std::pair<selection, const char*>> by_place{

@@ -194,16 +194,21 @@ class dense_lines {
   index row_ = 0;
 };
 
-/// The work of `dot` per row of the mask: entries of B's columns, or elements.
-std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index inner);
+/// The first rows of pieces with equal numbers of the mask's entries, and the end. Their work is
+/// not equal, so there are many.
+inline std::vector<index> cut_mask(const sparse_operand& m, int threads) {
+  const int pieces = threads == 1 ? 1 : 64 * threads;
+  std::vector<index> out;
+  for (int k = 0; k <= pieces; ++k) out.push_back(first_row_of(m, k, pieces));
+  return out;
+}
 
 /// Writes each entry of the mask for which make(line, j, sum, n) is true; n is finish's.
 template <class S, class Make, class Form>
-sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, double steps,
-                             Make make, Form form) {
+sparse_result dot_under_mask(const problem& p, double steps, Make make, Form form) {
   const sparse_operand& m = p.mask.sparse;
   const int threads = threads_for(steps, p.desc->threads);
-  const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  const std::vector<index> rows = cut_mask(m, threads);
   std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
   for (std::size_t k = 0; k < pieces.size(); ++k)
     pieces[k].grow(m.offset(rows[k + 1]) - m.offset(rows[k]));
@@ -270,16 +275,20 @@ struct pull_state : dot_state<S> {
     begin_row(i);
     if (this->is_empty()) return end;
     if (lists_columns(p_.mask)) return add_listed(j, end, to);
-    mask.with_test([&](auto allows) {
-      for (; j < end; ++j) {
+    // The allowed columns are listed first: a branch for each is seldom foreseen.
+    constexpr index at_once = 1024;
+    index allowed[at_once];
+    for (index stop; j < end; j = stop) {
+      stop = j + std::min(at_once, end - j);
+      const index* const last = mask.list(j, stop, allowed);
+      for (const index* at = allowed; at < last; ++at) {
         // A pull often ends in the first cache line of a column.
-        if (end - j > rows_ahead && allows(j + rows_ahead)) prefetch_column(j + rows_ahead);
-        if (!allows(j)) continue;
-        if (to.room() == 0) break;
-        this->add_column(j, to);
+        if (last - at > rows_ahead) prefetch_column(at[rows_ahead]);
+        if (to.room() == 0) return *at;
+        this->add_column(*at, to);
       }
-    });
-    return j;
+    }
+    return end;
   }
 
  private:
@@ -347,10 +356,10 @@ sparse_result pull(const problem& p) {
 /// Dense operands under a structural mask: C has each of its entries, and shares its pattern. Its
 /// values go to `p.c.data` if that is given.
 template <class S>
-sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, double steps) {
+sparse_result dot_in_pattern(const problem& p, double steps) {
   const sparse_operand& m = p.mask.sparse;
   const int threads = threads_for(steps, p.desc->threads);
-  const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  const std::vector<index> rows = cut_mask(m, threads);
   sparse_result out;
   out.structure = p.mask.structure;
   const std::size_t bytes = static_cast<std::size_t>(m.nnz) * p.c.value_bytes;
@@ -382,22 +391,20 @@ template <class S>
 sparse_result dot(const problem& p) {
   if (operands_of(p) == operands::dense_pair) {
     const index inner = p.desc->transpose_a ? p.left_full.rows : p.left_full.columns;
-    const std::vector<int64> work = work_of_mask(p, nullptr, inner);
     const double steps = static_cast<double>(p.mask.sparse.nnz) * inner;
-    if (inner > 0 && p.mask.structural) return dot_in_pattern<S>(p, work, steps);
+    if (inner > 0 && p.mask.structural) return dot_in_pattern<S>(p, steps);
     return dot_under_mask<S>(
-        p, work, steps, [&] { return dense_lines<S>(p); },
+        p, steps, [&] { return dense_lines<S>(p); },
         [](dense_lines<S>& line, index j, result_piece<output<S>>& to) {
           to.add(j, finished<S>(line.dot(j), line.inner()));
         });
   }
   if (p.mask.over == mask_operand::kind::dense) return pull<S>(p);
   const oriented b = right_by_columns(p);
-  const std::vector<int64> work = work_of_mask(p, &b.sparse, 0);
-  double steps = 0;
-  for (const int64 of_row : work) steps += static_cast<double>(of_row);
+  const double of_column = static_cast<double>(b.sparse.nnz) / std::max(1, b.sparse.rows);
+  const double steps = static_cast<double>(p.mask.sparse.nnz) * (1 + of_column);
   return dot_under_mask<S>(
-      p, work, steps, [&] { return dot_state<S>(p, b.sparse); },
+      p, steps, [&] { return dot_state<S>(p, b.sparse); },
       [&](dot_state<S>& line, index j, result_piece<output<S>>& to) { line.add_column(j, to); });
 }
 

@@ -212,7 +212,18 @@ class row_mask_flags {
       return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
     });
   }
-  /// The same for a row of more products than columns: elements of a dense mask are read before.
+  /// Writes the allowed columns first … end to `to`; returns their end.
+  index* list(index first, index end, index* to) const {
+    with_test([&](auto allows) {
+      // Stores a column that is not allowed too; the next one takes its place.
+      for (index j = first; j < end; ++j) {
+        *to = j;
+        to += allows(j);
+      }
+    });
+    return to;
+  }
+  /// with_test for a row of more products than columns: elements of a dense mask are read before.
   template <class Work>
   void with_test_of_many(Work work) {
     if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
