@@ -101,11 +101,10 @@ template <class T>
   for (const entry_list<T>& list : lists)
     for (std::size_t p = 0; p < list.size() && line == 0; ++p)
       if (std::max(list.row(p), list.column(p)) == nodes - 1) line = list.line_of(p);
-  lists[0].file.refuse_at(
-      line, {"node ", nodes - 1, " is far beyond the number of edges, ", edges,
-             ", and memory is taken for each number; number the nodes 0, 1, 2, …, or set "
-             "read_options::nodes to ",
-             nodes});
+  lists[0].file.refuse_at(line,
+                          {"node ", nodes - 1, " is far beyond the number of edges, ", edges,
+                           ", and memory is taken for each number",
+                           "; number the nodes 0, 1, 2, …, or set read_options::nodes to ", nodes});
 }
 
 }  // namespace
