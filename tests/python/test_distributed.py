@@ -423,3 +423,21 @@ def test_example():
     made = subprocess.run([sys.executable, str(EXAMPLE), "--threads", "3"], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert "on 3 ranks" in made.stdout and not made.stderr
+
+
+def test_operands_have_their_names():
+    whole = rig.generate("karate")
+
+    def work(ranks):
+        rows = over.Layout.by_entries(whole, 1)
+        said = []
+        for call in (lambda: over.mxm(whole, np.ones((34, 2))), lambda: over.vxm(np.ones(34), whole),
+                     lambda: over.explain(whole, np.ones((34, 2))), lambda: over.bfs(whole, 0)):
+            with pytest.raises(TypeError, match="A is a Matrix; give a DistributedMatrix") as caught:
+                call()
+            said.append(str(caught.value).partition(":")[0])
+        with pytest.raises(ValueError, match="^DistributedMatrix: .* the part has 2 rows"):
+            over.DistributedMatrix(ranks, rig.extract(whole, [0, 1], slice(None)), rows)
+        return said
+
+    assert over.on_ranks(1, work) == [["mxm", "vxm", "explain", "bfs"]]

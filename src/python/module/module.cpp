@@ -43,6 +43,7 @@ constexpr std::pair<std::string_view, std::string_view> names[] = {
     {"rig::cpu()", "\"cpu\""},
     {"read_options::", ""},
     {"binary::", ""},
+    {"from_rows: ", "DistributedMatrix: "},
     {", or a monoid of your own", ""},
     {"quantized: element", "quantize: element"},
 };

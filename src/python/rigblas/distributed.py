@@ -89,6 +89,11 @@ def read_matrix(communicator, path, dtype="float32", *, nodes=0, separator=" ", 
                               symmetrise)
 
 
+def _require_ranked(call, A):
+    if not isinstance(A, DistributedMatrix):
+        raise TypeError(f"{call}: A is a {type(A).__name__}; give a DistributedMatrix")
+
+
 @_documented
 def mxm(A, X, semiring="plus_times", *, exchange="automatic", layout=None, fill=None, transpose_a=False, kernel="",
         threads=0, dtype=None):
@@ -110,6 +115,7 @@ def mxm(A, X, semiring="plus_times", *, exchange="automatic", layout=None, fill=
     array of shape (A's rows of this rank, f), or of one dimension, if X has one
         Two of them, values and int32 indices of the whole X, for "arg_max_second" and "arg_min_second".
     """
+    _require_ranked("mxm", A)
     return _core._ranked_mxm("mxm", A, X, semiring, False, exchange, layout, fill, transpose_a, kernel, threads, dtype)
 
 
@@ -151,6 +157,7 @@ def vxm(u, A, semiring="plus_times", **options):
 
 def _column(call, A, u, semiring, is_row, *, exchange="automatic", layout=None, fill=None, transpose_a=False,
             kernel="", threads=0, dtype=None):
+    _require_ranked(call, A)
     return _core._ranked_mxm(call, A, u, semiring, is_row, exchange, layout, fill, transpose_a, kernel, threads, dtype)
 
 
@@ -170,6 +177,7 @@ def explain(A, X, semiring="plus_times", *, exchange="automatic", layout=None, f
     -------
     RanksExplanation
     """
+    _require_ranked("explain", A)
     return _core._ranked_explain(A, X, semiring, exchange, layout, fill, transpose_a, kernel, threads, dtype)
 
 
@@ -192,6 +200,7 @@ def gather(communicator, rows, layout=None):
 
 
 def _run(function, name, progress, *arguments):
+    _require_ranked(name, arguments[0])
     if callable(progress) or not progress:
         return function(*arguments, progress or None)
     bar = _Bar(name)

@@ -33,6 +33,7 @@ from ._torch_operators import (
 
 __all__ = ["Graph", "as_graph", "spmm", "sampled_spmm", "sddmm", "edge_softmax", "maxk", "maxk_spmm"]
 
+_SAMPLED = ("fastrand", "adaptive", "bucket")
 _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 # What the functions require of their arguments.
@@ -217,6 +218,10 @@ def sampled_spmm(A, x, reduce="sum", *, kernel="fastrand", width=32, rescale=Fal
                 f"sampled_spmm: {name} requires gradients, but a sampled product has none; call it "
                 "under torch.no_grad(), or train with spmm"
             )
+    if kernel not in _SAMPLED:
+        raise ValueError(f"sampled_spmm: kernel is {kernel!r}; give one of {', '.join(_SAMPLED)}")
+    if not hasattr(width, "__index__") or not 1 <= width <= 4096:
+        raise ValueError(f"sampled_spmm: width is {width!r}; give 1 to 4096")
     graph = _graph_for(A, len(x))
     _require_features("sampled_spmm", "x", x, graph, graph.shape[1], "column")
     _require_rows_in_order("sampled_spmm", "x", x)
