@@ -321,11 +321,12 @@ Function function_of(const std::string& name, const std::string& text, const cha
     void* const found = library != nullptr ? ::dlsym(library, symbol) : nullptr;
     if (found != nullptr) return reinterpret_cast<Function>(found);
   }
+  constexpr const char* remedy =
+      "; remove it, and set CXX to a compiler for this machine, or XDG_CACHE_HOME to a folder from "
+      "which programs may run";
   const char* const reason = ::dlerror();
   fail(errc::cannot, {"semiring: ", path.string(), " was compiled, but does not load: ",
-                      reason != nullptr ? reason : "it has no semiring",
-                      "; remove it, and set CXX to a compiler for this machine, or XDG_CACHE_HOME "
-                      "to a folder from which programs may run"});
+                      reason != nullptr ? reason : "it has no semiring", remedy});
 }
 
 }  // namespace
