@@ -55,7 +55,8 @@ int main(int count, char** arguments) {
       count, arguments,
       {.summary = "Finds the nodes whose neighbours agree most with those of one node",
        .what = example::takes::graph_of_algorithm,
-       .output = "the similarity of each node, or 0; two nodes and theirs per edge with --edges"},
+       .output = "the similarity of each node, or 0; with --edges two nodes and their similarity "
+                 "per edge"},
       own, [&](const example::options& given) {
         example::require(!my.node || !my.edges, "give either --node or --edges");
         if (my.edges) return jaccard_of_edges(given);

@@ -17,8 +17,7 @@ namespace rig {
 /// A dense on several ranks: each has some rows of it, or some columns ("by features").
 ///
 /// By features rank r of P has the columns F·r/P … F·(r + 1)/P of all rows. A value like `dense`:
-/// copies are deep. Places: all parts are on the CPU, or each is
-/// on a device, by rows.
+/// copies are deep. Places: all parts are on the CPU, or each is on a device, by rows.
 /// @code
 /// const auto part = rig::distributed<rig::dense<float>>::from_whole(ranks, X, rows);
 /// const auto columns = part.by_features();
@@ -50,7 +49,7 @@ class distributed<dense<T>> {
       over_ranks::check_ranks("from_whole", ranks, rows);
       const index here = rows.rows_of(ranks.rank());
       over_ranks::check_part("from_whole", ranks, rows, here);
-      over_ranks::require_cpu("from_whole", whole.where());
+      over_ranks::require_cpu("from_whole", whole.where(), "the dense");
       if (whole.rows() != rows.rows())
         fail(errc::shape, {"from_whole: the dense has ", whole.rows(), " rows, the layout ",
                            rows.rows(), "; pass a layout of the whole dense"});

@@ -85,7 +85,7 @@ class distributed<matrix<T>> {
     over_ranks::agree(ranks, "from_whole", [&] {
       over_ranks::check_ranks("from_whole", ranks, rows);
       over_ranks::check_part("from_whole", ranks, rows, rows.rows_of(ranks.rank()));
-      over_ranks::require_cpu("from_whole", whole.where());
+      over_ranks::require_cpu("from_whole", whole.where(), "the matrix");
       if (whole.rows() != rows.rows())
         fail(errc::shape, {"from_whole: the matrix has ", whole.rows(), " rows, the layout ",
                            rows.rows(), "; pass a layout of the whole matrix"});
@@ -125,6 +125,7 @@ class distributed<matrix<T>> {
   /// The same parts in other places: all on the CPU, or each on a device. Collective. Throws error,
   /// on all ranks: place, out_of_memory.
   distributed to(place target) const {
+    over_ranks::require_one_kind(ranks_, "to", target);
     std::optional<matrix<T>> moved;
     over_ranks::agree(ranks_, "to", [&] { moved = local_.to(target); });
     return from_rows(ranks_, *moved, rows_);
@@ -162,7 +163,8 @@ class distributed<matrix<T>> {
       plan(of_x, "prepare");
     return *this;
   }
-  /// Aᵀ with rows in this layout. The pattern's part of the work is kept for `with_values`.
+  /// Aᵀ with rows in this layout. The pattern's part of the work is kept for `with_values`, but on
+  /// devices: there A is copied to the CPU, and Aᵀ back.
   /// Collective. Throws error, on all ranks: shape, out_of_memory.
   distributed transposed(const rig::layout& of_columns) const {
     const char* const name = "transpose";

@@ -511,9 +511,10 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
 /// Shapes: A m×k, X k×f, C m×f, with the rows of A's layout; C is by rows or by features as X is.
 /// `desc.exchange` says what moves, the other fields mean what they mean on one rank; kernels are
 /// `row` and `split`. With transpose_a A is square, and Aᵀ goes to the ranks that have its rows.
-/// Parts on devices take `exchange::fetch`. Ranks have one kind of machine and one build.
-/// Collective; the first product builds a plan, which A keeps. Throws error on all ranks if it is
-/// thrown on one: shape, place, type, cannot, out_of_memory.
+/// Parts on devices take `exchange::fetch`; their bits are those of one device with a packed X.
+/// Ranks have one kind of machine and one build. Collective; the first product builds a plan, which
+/// A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
+/// out_of_memory.
 /// @code
 /// const auto s = rig::plus_times<float>{};
 /// const auto parts = rig::mxm(parts_of_A, parts_of_X, s, {.exchange = rig::exchange::fetch});

@@ -320,6 +320,8 @@ Function function_of(const std::string& name, const std::string& text, const cha
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const found = library != nullptr ? ::dlsym(library, symbol) : nullptr;
     if (found != nullptr) return reinterpret_cast<Function>(found);
+    // While it is open, the next library of this path is this one.
+    if (library != nullptr) ::dlclose(library);
   }
   constexpr const char* remedy =
       "; remove it, and set CXX to a compiler for this machine, or XDG_CACHE_HOME to a folder from "

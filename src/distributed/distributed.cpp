@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "distributed/exchange.hpp"
+#include "storage/backend.hpp"
 
 namespace rig {
 namespace over_ranks {
@@ -27,9 +28,9 @@ void check_part(const char* name, const communicator& ranks, const layout& rows,
                        rows.rows_of(ranks.rank()), "; pass the rows of the layout"});
 }
 
-void require_cpu(const char* name, place where) {
+void require_cpu(const char* name, place where, const char* what) {
   if (where != cpu())
-    fail(errc::place, {name, ": the part is on ", to_string(where),
+    fail(errc::place, {name, ": ", what, " is on ", to_string(where),
                        ", and this runs on cpu over ranks; copy it with .to(rig::cpu())"});
 }
 
@@ -65,6 +66,11 @@ void check_product(const product_shape& of) {
   if (of.where != of.place_of_x)
     fail(errc::place, {"mxm: A's part is on ", to_string(of.where), ", X's on ",
                        to_string(of.place_of_x), "; copy one with .to()"});
+  if (of.where != cpu())  // memory that the ranks exchange outlives the thread's stream
+    backend_of(of.where).lasting_stream(of.where.device, of.desc.stream);
+  if (of.where != cpu() && of.needs_whole_numbers)
+    fail(errc::cannot, {"mxm: the multiply of ", of.semiring, " reads positions, and parts on ",
+                        to_string(of.where), " are renumbered; copy them with .to(rig::cpu())"});
   if (of.where != cpu() && (of.scheme != exchange::fetch || of.is_by_features))
     fail(errc::cannot,
          {"mxm: exchange::", exchange_name(of.scheme), " of X by ",

@@ -128,7 +128,11 @@ void renumber(fetch_plan& plan) {
 std::size_t fetch_plan::bytes() const {
   std::size_t numbers = columns.size() + size(local->nnz());
   for (const fetch_pair& pair : pairs) numbers += pair.sent.size() + pair.received.size();
-  return numbers * sizeof(index);
+  if (where() == cpu()) return numbers * sizeof(index);
+  // The lists are there twice, and the offsets are not those of the original.
+  const std::size_t offsets =
+      (size(local->rows()) + 1) * (local->offsets_64() ? sizeof(int64) : sizeof(int32));
+  return numbers * sizeof(index) + lists.bytes() + offsets;
 }
 
 std::shared_ptr<fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
@@ -284,7 +288,7 @@ fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_a
                   void* stream) {
   const place where = plan.where();
   const backend& by = backend_of(where);
-  const stream_order in_order(where, stream, "mxm", {x.stream});
+  const stream_order in_order(where, stream, "mxm", {x.stream, plan.lists.stream()});
   const row_counts count = rows_that_travel(plan, ranks.rank());
   const std::size_t row = x.bytes;
   fetch of;
@@ -319,7 +323,7 @@ fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_a
 
 void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes) {
   const place where = plan.where();
-  const stream_order in_order(where, of.stream, "mxm", {});
+  const stream_order in_order(where, of.stream, "mxm", {plan.lists.stream()});
   for (std::size_t k = 0; k < of.landing.size(); ++k) {
     const message& m = of.receives[k];
     backend_of(where).copy(buffer::borrow(m.data, m.bytes),
@@ -342,7 +346,7 @@ void name_columns(const fetch_plan& plan, int32* numbers, int64 count, void* str
       if (k >= 0) k = plan.columns[size(k)];
     return;
   }
-  const stream_order in_order(plan.where(), stream, "mxm", {});
+  const stream_order in_order(plan.where(), stream, "mxm", {plan.lists.stream()});
   const std::size_t before = plan.lists.bytes() / sizeof(index) - plan.columns.size();
   backend_of(plan.where())
       .move_rows(numbers, nullptr, plan.lists.data<const index>() + before, numbers, sizeof(index),

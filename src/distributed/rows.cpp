@@ -67,7 +67,7 @@ distributed<quantized> distributed<quantized>::from_whole(const rig::communicato
     over_ranks::check_ranks("from_whole", ranks, rows);
     const index here = rows.rows_of(ranks.rank());
     over_ranks::check_part("from_whole", ranks, rows, here);
-    over_ranks::require_cpu("from_whole", whole.where());
+    over_ranks::require_cpu("from_whole", whole.where(), "the quantized");
     if (whole.rows() != rows.rows())
       fail(errc::shape, {"from_whole: the quantized has ", whole.rows(), " rows, the layout ",
                          rows.rows(), "; pass a layout of the whole"});

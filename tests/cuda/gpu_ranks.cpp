@@ -159,6 +159,8 @@ TEST_CASE("what parts on a device refuse") {
   using enum rig::errc;
   refused(place, {"A's part is on cuda:0, X's on cpu", ".to()"},
           [&](auto&, auto& part, auto& of_x, auto&) { rig::mxm(part, of_x, s); });
+  refused(cannot, {"reads positions", "rig::cpu()"},
+          [&](auto&, auto& part, auto&, auto& of_x) { rig::mxm(part, of_x, weighted_by_place()); });
   for (const auto by : {rig::exchange::features, rig::exchange::cover})
     refused(cannot, {"runs on cpu", "exchange::fetch"}, [&](auto&, auto& part, auto&, auto& of_x) {
       rig::mxm(part, of_x, rig::max_second<float>{}, {.exchange = by});

@@ -134,6 +134,19 @@ std::size_t for_each(std::span<const message> messages, unsigned char* staged, s
   return used;
 }
 
+/// Throws unless bytes on a device are on the communicator's.
+inline void require_here(const participant& of, std::span<const message> messages) {
+  for (const message& m : messages) {
+    if (m.bytes == 0 || !is_on_device(m)) continue;
+    cudaPointerAttributes known{};
+    check(cudaPointerGetAttributes(&known, m.data), "cudaPointerGetAttributes");
+    if (known.device != of.device)
+      fail(errc::place, {"nccl_communicator: a message is on ", to_string(cuda(known.device)),
+                         ", the communicator on ", to_string(cuda(of.device)),
+                         "; put the parts on the communicator's device"});
+  }
+}
+
 /// Makes room for messages in host memory. If one rank has none, all throw, before any sends.
 inline std::size_t make_room(participant& of, std::span<const message> sends,
                              std::span<const message> receives) {
@@ -141,6 +154,8 @@ inline std::size_t make_room(participant& of, std::span<const message> sends,
   std::size_t bytes = 0;
   std::exception_ptr failed;
   try {
+    require_here(of, sends);
+    require_here(of, receives);
     bytes = for_each(receives, nullptr, for_each(sends, nullptr, 0, nothing), nothing);
     if (of.staged.bytes() < bytes) of.staged = buffer();
     if (of.staged.bytes() < bytes) of.staged = buffer::allocate(bytes, cuda(of.device), of.stream);
@@ -151,9 +166,8 @@ inline std::size_t make_room(participant& of, std::span<const message> sends,
   const int64 failures = all_reduce(&of, failed != nullptr, joining::sum);
   if (failed != nullptr) std::rethrow_exception(failed);
   if (failures > 0)
-    fail(errc::out_of_memory,
-         {"nccl_communicator: ", failures,
-          " other ranks have no room for messages; free memory of their devices"});
+    fail(errc::cannot, {"nccl_communicator: ", failures,
+                        " other ranks have no room for messages, or messages on another device"});
   return bytes;
 }
 

@@ -103,8 +103,8 @@ void require_alike(const communicator& ranks, const char* name, const char* what
 void check_ranks(const char* name, const communicator& ranks, const layout& rows);
 /// Throws if a part does not fit its layout.
 void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here);
-/// Throws if a part is not on the CPU.
-void require_cpu(const char* name, place where);
+/// Throws if a part is not on the CPU, or what else the message calls it.
+void require_cpu(const char* name, place where, const char* what = "the part");
 /// Throws on all ranks if some parts are on the CPU and others on a device. Collective.
 void require_one_kind(const communicator& ranks, const char* name, place where);
 const char* exchange_name(exchange scheme);

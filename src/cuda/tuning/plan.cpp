@@ -167,7 +167,7 @@ row_facts facts_of(const problem& p, sampling how) {
   const row_statistics of_samples = statistics.sampled(p.desc->width);
   out.samples = facts_of(p, of_samples);
   for (product_facts* facts : {&out.whole, &*out.samples})
-    set_samples(*facts, how, p.desc->width, statistics, of_samples, sizes_of(p, statistics).rows);
+    set_samples(*facts, how, p.desc->width, statistics, of_samples, p.a.rows);
   return out;
 }
 

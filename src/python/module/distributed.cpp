@@ -161,8 +161,12 @@ rig::layout layout_for(const rig::communicator& ranks, const char* call, nb::han
 ranked_matrix over_ranks(const rig::communicator& ranks, sparse local, const rig::layout& rows) {
   const char* const call = "DistributedMatrix";
   std::optional<rig::matrix<bool>> part;
-  agree(ranks, call, [&] { part.emplace(local.structure, true); });
-  auto pattern = rig::distributed<rig::matrix<bool>>::from_rows(ranks, *part, rows);
+  agree(ranks, call, [&] {
+    part.emplace(local.structure, true);
+    rig::over_ranks::require_cpu(call, part->where());
+  });
+  auto pattern = rig::in_name_of(
+      call, [&] { return rig::distributed<rig::matrix<bool>>::from_rows(ranks, *part, rows); });
   rig::over_ranks::require_alike(ranks, call, "the type of the values",
                                  static_cast<rig::int64>(local.stored));
   const bool is_pattern = ranks.all_reduce(local.is_pattern(), rig::joining::least) != 0;
@@ -345,15 +349,19 @@ nb::object gather(const rig::communicator& ranks, nb::handle rows, nb::handle la
   ranked_rows made;
   {
     const nb::gil_scoped_release release;
-    agree(ranks, call, [&] { in_python([&] { x = read_array(rows, call, "rows"); }); });
+    agree(ranks, call, [&] {
+      in_python([&] { x = read_array(rows, call, "rows"); });
+      rig::over_ranks::require_cpu(call, x.full.where, "rows");
+    });
     rig::over_ranks::require_alike(ranks, call, "the type of the elements",
                                    2 * static_cast<rig::int64>(x.full.value_type) + x.is_column);
     const rig::layout of_rows = layout_for(ranks, call, layout, x.full.rows);
     made = with_type(x.full.value_type, [&]<class T>(T) {
       const auto part = rig::dense<T>::view(static_cast<const T*>(x.full.data), x.full.rows,
                                             x.full.columns, x.full.stride, x.full.where);
-      const auto all = std::make_shared<rig::dense<T>>(
-          rig::distributed<rig::dense<T>>::from_rows(ranks, part, of_rows).gather());
+      const auto all = std::make_shared<rig::dense<T>>(rig::in_name_of(call, [&] {
+        return rig::distributed<rig::dense<T>>::from_rows(ranks, part, of_rows).gather();
+      }));
       return ranked_rows{all, all->data(), nullptr, all->rows(), all->columns()};
     });
   }

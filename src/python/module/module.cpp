@@ -43,7 +43,7 @@ constexpr std::pair<std::string_view, std::string_view> names[] = {
     {"rig::cpu()", "\"cpu\""},
     {"read_options::", ""},
     {"binary::", ""},
-    {"from_rows: ", "DistributedMatrix: "},
+    {"from_rows: ", ""},
     {", or a monoid of your own", ""},
     {"quantized: element", "quantize: element"},
 };

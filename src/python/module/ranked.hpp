@@ -59,9 +59,11 @@ struct ranked {
     return *static_cast<const rig::distributed<rig::matrix<T>>*>(a);
   }
   static rig::distributed<rig::dense<T>> right(const void* a, const ranked_operand& x) {
-    return rig::distributed<rig::dense<T>>::from_rows(
-        left(a).communicator(),
-        rig::dense<T>::view(static_cast<const T*>(x.data), x.rows, x.columns, x.stride), *x.layout);
+    return rig::in_name_of("mxm", [&] {
+      const auto part =
+          rig::dense<T>::view(static_cast<const T*>(x.data), x.rows, x.columns, x.stride);
+      return rig::distributed<rig::dense<T>>::from_rows(left(a).communicator(), part, *x.layout);
+    });
   }
   static ranked_rows multiply(const void* a, const ranked_operand& x, const rig::descriptor& desc) {
     return rows_of(rig::mxm(left(a), right(a, x), S(), desc));

@@ -139,6 +139,8 @@ def _by_sample(call):
     """The rule of torch.vmap: a call for each sample, which has the bits of that call alone."""
 
     def rule(info, in_dims, *inputs):
+        if info.batch_size == 0:
+            raise ValueError("torch.vmap: there are no samples; give at least one")
         parts = []
         for sample in range(info.batch_size):
             part = (
