@@ -10,7 +10,8 @@
 # ```cpp cuda     a fragment in a scope of its own; it is compiled everywhere, and runs if there is
 #                 a CUDA device
 # <!-- cpp …      the same three kinds for code that the reader does not see, to the line -->
-# ```text         the exact output at that place; ```text cuda only if there is a CUDA device
+# ```text         the exact output at that place; ```text cuda only if there is a CUDA device. Behind
+#                 ```sh run it is what the commands print (commands.sh)
 #
 # A block with `int main(` is a complete program: it becomes a namespace and a function, which the
 # page's main calls in its turn. #include lines go to the top. #line makes errors name the page.
@@ -71,8 +72,9 @@ BEGIN { if (part == "") part = "program" }
 
 state == "" && /^```/ {
   fence = $0
+  of_commands = info ~ /^sh run/
   info = substr(fence, 4)
-  state = info ~ /^cpp( |$)/ ? "code" : info ~ /^text( |$)/ ? "output" : "other"
+  state = info ~ /^cpp( |$)/ ? "code" : info ~ /^text( |$)/ && !of_commands ? "output" : "other"
   begin = NR
   count = 0
   next
