@@ -96,4 +96,8 @@ received gather_parts(const communicator& ranks, const char* name, const void* h
   return in;
 }
 
+/// The lengths of all rows, from each rank's own. Collective.
+std::vector<index> gather_lengths(const communicator& ranks, const char* name, const layout& rows,
+                                  const pattern& rows_here);
+
 }  // namespace rig::over_ranks
