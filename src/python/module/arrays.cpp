@@ -254,6 +254,10 @@ nb::dlpack::dtype dlpack_type(type of) {
 nb::object device_view(const void* data, std::size_t rows, std::size_t columns,
                        nb::dlpack::dtype of, bool is_column, const nb::object& owner,
                        rig::place where) {
+  {
+    const nb::gil_scoped_release release;
+    rig::synchronise(where);  // what fills the memory may still run, and the reader has no stream
+  }
   const size_t shape[2] = {rows, columns};
   const int kind = where == rig::cpu() ? nb::device::cpu::value : nb::device::cuda::value;
   return nb::cast(nb::ndarray<nb::array_api, nb::ro>(data, is_column ? 1 : 2, shape, owner, nullptr,

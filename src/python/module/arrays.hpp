@@ -69,6 +69,7 @@ void* stream_of(nb::handle given, const array& first);
 /// The DLPack type of a storage type.
 nb::dlpack::dtype dlpack_type(type of);
 /// A read-only array over memory of a device that `owner` keeps, for `from_dlpack` of a framework.
+/// Waits for rig's work on the device.
 nb::object device_view(const void* data, std::size_t rows, std::size_t columns,
                        nb::dlpack::dtype of, bool is_column, const nb::object& owner,
                        rig::place where);
