@@ -104,12 +104,20 @@ class quantized {
   /// already there. A copy to a device may still run on return. Throws error: place, out_of_memory.
   quantized to(place target) const;
 
-  /// Every x̂ as a T, in host memory. T: float, double, half, bfloat16. Throws error(out_of_memory).
+  /// Every x̂ as a T, in the place of the codes. T: float, double, half, bfloat16. Throws
+  /// error(out_of_memory).
   /// @code
   /// const auto near = rig::quantized::from(B).dequantised<float>();
   /// @endcode
   template <class T>
   requires(is_float<T> || is_small_float<T>) dense<T> dequantised()
+  const { return dequantised<T>(0, rows_); }
+  /// The same of `count` rows from row `first` on. Throws error: range, out_of_memory.
+  /// @code
+  /// const auto some = rig::quantized::from(B).dequantised<float>(0, 2);
+  /// @endcode
+  template <class T>
+  requires(is_float<T> || is_small_float<T>) dense<T> dequantised(index first, index count)
   const;
 
   /// @cond internal

@@ -88,4 +88,22 @@ void run_converted(int family, const problem& p) {
   p.run_cpu(family, q);
 }
 
+void dequantise(const dense_operand& codes, const dense_operand& to) {
+  with_stored<float>(to, [&]<class To>(To* out) {
+    if constexpr (is_float<To> || is_small_float<To>) {
+      constexpr int64 piece = 1024;
+      const int threads = threads_for(static_cast<double>(to.rows) * to.columns);
+#pragma omp parallel for schedule(static) num_threads(threads)
+      for (index i = 0; i < to.rows; ++i)
+        for (int64 first = 0; first < to.columns; first += piece) {
+          float numbers[piece];
+          const int64 count = std::min<int64>(piece, to.columns - first);
+          convert_part(codes, i, first, count, numbers);
+          To* const row = out + i * to.stride + first;
+          for (int64 j = 0; j < count; ++j) row[j] = convert<To>(numbers[j]);
+        }
+    }
+  });
+}
+
 }  // namespace rig::on_cpu

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "rig/kernels/cpu/load.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 #include "storage/integers.hpp"
 
 namespace rig {
@@ -155,22 +155,20 @@ quantized quantized::to(place target) const {
 }
 
 template <class T>
-requires(is_float<T> || is_small_float<T>) dense<T> quantized::dequantised()
+requires(is_float<T> || is_small_float<T>) dense<T> quantized::dequantised(index first, index count)
 const {
-  if (where() != cpu()) return to(cpu()).dequantised<T>();
+  if (first < 0 || count < 0 || count > rows() - first)
+    fail(errc::range, {"quantized: ", count, " rows from row ", first, " on, and there are ",
+                       rows(), "; name rows that are there"});
   return or_out_of_memory("quantized", [&] {
-    auto out = dense<T>::uninitialised(rows(), columns());
-    constexpr index piece = 1024;
-#pragma omp parallel for schedule(static) num_threads(threads_for(rows_, columns_))
-    for (index i = 0; i < rows_; ++i)
-      for (int64 first = 0; first < columns_; first += piece) {
-        float numbers[piece];
-        const int64 count = std::min<int64>(piece, columns_ - first);
-        on_cpu::dequantise(data() + static_cast<int64>(i) * columns_ + first,
-                           low() + (per_column() ? first : 0), step() + (per_column() ? first : 0),
-                           per_column(), numbers, count);
-        for (int64 j = 0; j < count; ++j) out.row(i)[first + j] = convert<T>(numbers[j]);
-      }
+    auto out = dense<T>::uninitialised(count, columns(), where());
+    dense_operand codes, to;
+    fill_in(codes, *this);
+    fill_in(to, out);
+    codes.data = const_cast<unsigned char*>(data() + int64{first} * columns_);
+    codes.rows = count;
+    const stream_order in_order(where(), to.stream, "quantized", {codes.stream});
+    backend_of(where()).dequantise(codes, to);
     return out;
   });
 }
@@ -205,7 +203,7 @@ void quantized::parts::check(const char* operation) const {
 
 #define RIG_QUANTISE(T)                                                  \
   template quantized quantized::from(const dense<T>&, ranges, rounding); \
-  template dense<T> quantized::dequantised() const;
+  template dense<T> quantized::dequantised(index, index) const;
 RIG_QUANTISE(float)
 RIG_QUANTISE(double)
 RIG_QUANTISE(half)

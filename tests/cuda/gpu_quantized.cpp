@@ -1,6 +1,8 @@
 // INT8 features on a GPU: products by every kernel that reads codes, against the oracle, the CPU
 // and products over dequantised numbers.
 
+#include <cstring>
+
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "quantized_cases.hpp"
@@ -197,8 +199,34 @@ TEST_CASE("a dense on the GPU is quantised there, and codes are copied there") {
     CHECK(std::equal(here.data(), here.data() + 70 * 9, back.data()));
     CHECK(std::equal(here.low(), here.low() + here.range_count(), back.low()));
     CHECK(std::equal(here.step(), here.step() + here.range_count(), back.step()));
-    const auto floats = there.dequantised<float>();
-    CHECK(floats(69, 8) == here.dequantised<float>()(69, 8));
+  }
+}
+
+template <class T>
+void check_numbers(const quantized& codes) {
+  const quantized there = codes.to(gpu);
+  for (const auto& [first, count] : {std::pair{0, codes.rows()}, {1, 40}, {4, 1}, {7, 0}}) {
+    const auto right = codes.dequantised<T>(first, count);
+    const auto found = there.dequantised<T>(first, count);
+    CHECK(found.where() == gpu);
+    const auto back = found.to(rig::cpu());
+    CHECK(std::memcmp(back.data(), right.data(),
+                      sizeof(T) * static_cast<std::size_t>(count * codes.columns())) == 0);
+  }
+}
+
+TEST_CASE("codes become the numbers of the CPU on the GPU, to the bit") {
+  for (const int columns : {1, 9, 64}) {
+    rig::dense<float> x(70, columns);
+    for (int i = 0; i < 70; ++i)
+      for (int j = 0; j < columns; ++j) x(i, j) = static_cast<float>(i * (j + 1) % 23) / 3 - j;
+    for (const ranges over : {ranges::matrix, ranges::column}) {
+      const quantized codes = quantized::from(x, over);
+      check_numbers<float>(codes);
+      check_numbers<double>(codes);
+      check_numbers<rig::half>(codes);
+      check_numbers<rig::bfloat16>(codes);
+    }
   }
 }
 

@@ -208,6 +208,14 @@ TEST_CASE("codes of the caller") {
   CHECK(x(1, 0) == -1);
   CHECK(x(1, 2) == 511);
   CHECK(quantized().dequantised<float>().rows() == 0);
+  const auto last = q.dequantised<float>(1, 1);
+  CHECK(last.rows() == 1);
+  CHECK(std::ranges::equal(last.row(0), std::vector<float>{-1, 127, 511}));
+  CHECK(q.dequantised<float>(2, 0).rows() == 0);
+  for (const auto& [first, count] : {std::pair{-1, 1}, {1, 2}, {0, -1}, {3, 0}})
+    CHECK(refusal(rig::errc::range, [&] { q.dequantised<float>(first, count); }) ==
+          "quantized: " + std::to_string(count) + " rows from row " + std::to_string(first) +
+              " on, and there are 2; name rows that are there");
   const auto attempt = [&](rig::errc code, int rows, const floats& low, const floats& step) {
     return refusal(code, [&] { quantized::from_codes(rows, 3, codes, low, step); });
   };
