@@ -1,3 +1,5 @@
+# What ranks travel by.
+
 # Debian's two implementations of MPI, those that are installed, for tests and examples: the library links
 # neither. For each name in `mpi_found` there is a target mpi_NAME to link, and ${RIG_MPIRUN_NAME}.
 set(mpi_found "")
@@ -51,5 +53,17 @@ if("openmpi" IN_LIST mpi_found AND (RIG_EXAMPLES OR RIG_BENCH))
     add_library(rig_combblas INTERFACE)
     target_include_directories(rig_combblas SYSTEM INTERFACE ${RIG_COMBBLAS_INCLUDE})
     target_link_libraries(rig_combblas INTERFACE ${RIG_COMBBLAS_LIBRARY} mpi_openmpi)
+  endif()
+endif()
+
+# NCCL is of a Debian package, or of PyPI's nvidia-nccl-cu13: RIG_NCCL is then its folder nvidia/nccl.
+if(cuda)
+  set(RIG_NCCL "" CACHE PATH "Folder of NCCL's include and lib, for tests and benchmark of its ranks")
+  find_path(RIG_NCCL_INCLUDE nccl.h HINTS ${RIG_NCCL} PATH_SUFFIXES include)
+  find_library(RIG_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${RIG_NCCL} PATH_SUFFIXES lib)
+  if(RIG_NCCL_INCLUDE AND RIG_NCCL_LIBRARY)
+    add_library(rig_nccl INTERFACE)
+    target_include_directories(rig_nccl SYSTEM INTERFACE ${RIG_NCCL_INCLUDE})
+    target_link_libraries(rig_nccl INTERFACE ${RIG_NCCL_LIBRARY} CUDA::cudart)
   endif()
 endif()

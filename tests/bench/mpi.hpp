@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "bench.hpp"
 #include "rig/distributed.hpp"
 #include "rig/distributed/mpi.hpp"
 #include "rig/semirings.hpp"
@@ -64,5 +65,10 @@ struct library {
 /// Collective; MPI is initialised.
 library petsc();
 library combblas();
+
+#ifdef RIG_HAS_NCCL
+/// Products over devices, one per rank. Collective.
+void device_suite(const std::vector<std::string>& graphs, const options& given, record* out);
+#endif
 
 }  // namespace bench

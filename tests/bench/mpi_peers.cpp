@@ -1,5 +1,6 @@
 // The program bench_mpi: products and searches over the ranks of MPI beside PETSc and CombBLAS.
 //   OMP_NUM_THREADS=1 mpirun -n 4 build/bench_mpi --graphs rmat:17:16 --features 32
+//   mpirun -n 2 build/bench_mpi --devices --graphs reddit-like --features 256
 // It measures 1, 2, 4 … ranks, up to those that it has. All is in double, which PETSc's matrices
 // have. The answers of all are compared before they are timed.
 
@@ -219,14 +220,26 @@ void measure_graph(const std::string& name, int count, const options& given, con
   wait_idle(all);
 }
 
+void run_on_devices(const std::vector<std::string>& graphs, const options& given, record* out) {
+#ifdef RIG_HAS_NCCL
+  device_suite(graphs, given, out);
+  if (out != nullptr) out->save();
+#else
+  static_cast<void>(graphs), static_cast<void>(given), static_cast<void>(out);
+  rig::fail(rig::errc::cannot, {"--devices: this build found no CUDA or no NCCL (RIG_NCCL)"});
+#endif
+}
+
 void run(int count, char** words) {
   namespace po = boost::program_options;
   options given;
   std::string graphs, features;
+  bool on_devices = false;
   po::options_description known("bench_mpi, under mpirun");
   auto add = known.add_options();
   add("graphs", po::value(&graphs)->default_value("rmat:17:16,uniform:131072:16,web-cnr2000"));
   add("features", po::value(&features)->default_value("64"));
+  add("devices", po::bool_switch(&on_devices), "a CUDA device for each rank, rows by NCCL");
   add("repeat", po::value(&given.repeat)->default_value(5));
   add("record", po::value(&given.record), "the file of the record");
   po::variables_map seen;
@@ -241,7 +254,8 @@ void run(int count, char** words) {
   for (int k = 1; k < count; ++k) given.command += std::string(" ") + words[k];
   for (const std::string& one : split(features)) given.features.push_back(std::stoi(one));
   std::optional<record> out;
-  if (rank == 0) out.emplace("mpi", given);
+  if (rank == 0) out.emplace(on_devices ? "devices" : "mpi", given);
+  if (on_devices) return run_on_devices(split(graphs), given, out ? &*out : nullptr);
   const session by{{petsc(), combblas()}, given.repeat, out ? &*out : nullptr};
   if (rank == 0) std::printf("one thread on each rank; medians, ratios of least times\n");
   for (const library& one : by.beside) {
