@@ -23,6 +23,9 @@ void normalise_features(dataset& data) {
     *sparse = rig::scale_rows(*sparse, factors);
     return;
   }
+  if (!std::holds_alternative<rig::dense<float>>(data.features))
+    rig::fail(rig::errc::cannot, {data.name, ": the features are ", type_of_features(data),
+                                  ", which is not divided; normalise floats, then store those"});
   auto& x = std::get<rig::dense<float>>(data.features);
   for (index i = 0; i < x.rows(); ++i) {
     double sum = 0;
@@ -30,6 +33,39 @@ void normalise_features(dataset& data) {
     if (sum != 0)
       for (float& value : x.row(i)) value = static_cast<float>(value / sum);
   }
+}
+
+namespace {
+
+rig::dense<float> floats_of(const rig::matrix<float>& words) {
+  return rig::ewise_add(words, rig::dense<float>(words.rows(), words.columns()), rig::binary::plus);
+}
+rig::dense<float> floats_of(const rig::quantized& codes) { return codes.dequantised<float>(); }
+template <class T>
+rig::dense<float> floats_of(const rig::dense<T>& x) {
+  return rig::apply<float>(x, rig::unary::identity);
+}
+
+}  // namespace
+
+std::string_view type_of_features(const dataset& data) {
+  if (std::holds_alternative<rig::quantized>(data.features)) return "int8";
+  if (std::holds_alternative<rig::dense<rig::half>>(data.features)) return "half";
+  if (std::holds_alternative<rig::dense<rig::bfloat16>>(data.features)) return "bfloat16";
+  return "float";
+}
+
+void set_type_of_features(dataset& data, std::string_view type) {
+  if (type == type_of_features(data)) return;
+  const auto x = std::visit([](const auto& stored) { return floats_of(stored); }, data.features);
+  if (type == "int8")
+    data.features = rig::quantized::from(x);
+  else if (type == "half")
+    data.features = rig::apply<rig::half>(x, rig::unary::identity);
+  else if (type == "bfloat16")
+    data.features = rig::apply<rig::bfloat16>(x, rig::unary::identity);
+  else
+    data.features = x;
 }
 
 truth<float> truth_of(const dataset& data) {

@@ -192,9 +192,11 @@ dataset read_labelled(const fs::path& folder) {
   dataset data;
   data.graph =
       rig::read_matrix<float>(file_of(folder, {"graph.mtx", "graph.mtx.gz"})).with_value(1.0f);
-  const std::string features =
-      file_of(folder, {"features.mtx", "features.mtx.gz", "features.npy", "features.npy.gz"});
-  if (features.find(".npy") != std::string::npos)
+  const std::string features = file_of(folder, {"features.mtx", "features.mtx.gz", "features.npy",
+                                                "features.npy.gz", "features.npz"});
+  if (features.ends_with(".npz"))
+    data.features = rig::read_quantized(features);
+  else if (features.find(".npy") != std::string::npos)
     data.features = rig::read_dense<float>(features);
   else
     data.features = rig::read_matrix<float>(features);

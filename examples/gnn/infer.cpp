@@ -11,8 +11,6 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 4> type_names = {"float", "half", "bfloat16", "int8"};
-
 struct settings {
   std::string model, data, feature_type, sweep;
   int width = 0;
@@ -26,32 +24,14 @@ struct attempt {
   std::string feature_type;
 };
 
-/// Features of words as numbers, with a 0 in each other place.
-rig::dense<float> full_features(const gnn::dataset& data) {
-  if (const auto* full = std::get_if<rig::dense<float>>(&data.features)) return *full;
-  const auto& sparse = std::get<rig::matrix<float>>(data.features);
-  return rig::ewise_add(sparse, rig::dense<float>(sparse.rows(), sparse.columns()),
-                        rig::binary::plus);
-}
-
-/// The features in the type in which the first layer gathers them.
-gnn::narrow_features narrowed(const gnn::dataset& data, const std::string& type) {
-  if (type == "float") return {};
-  const auto full = full_features(data);
-  if (type == "half") return rig::apply<rig::half>(full, rig::unary::identity);
-  if (type == "bfloat16") return rig::apply<rig::bfloat16>(full, rig::unary::identity);
-  return rig::quantized::from(full);
-}
-
 bool is_sampled(const rig::descriptor& desc) { return desc.width > 0; }
 
 /// The attempts of a sweep: exact, on a GPU also by `vendor`, and by each sampled kernel with each
 /// width; in floats and in 8 bits.
 std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& plain,
-                              bool gathers_features, bool has_vendor) {
+                              bool has_vendor) {
   std::vector<attempt> all;
   for (const std::string type : {"float", "int8"}) {
-    if (type == "int8" && !gathers_features) continue;
     all.push_back({plain, type});
     if (has_vendor && type == "float") {
       rig::descriptor by_vendor = plain;
@@ -71,13 +51,6 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
   return all;
 }
 
-/// Whether the first layer gathers the features themselves, so that they may be narrow.
-bool gathers_features(const gnn::shape& s) {
-  const bool gathers = s.model == gnn::kind::gcn || (s.model == gnn::kind::gin && s.k == 0) ||
-                       (s.model == gnn::kind::sage && s.aggregate != gnn::gathering::pool);
-  return gathers && (s.k == 0 || s.layers == 1);
-}
-
 void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& my) {
   if (s.inputs != data.inputs() || s.outputs != data.y.columns())
     rig::fail(rig::errc::shape,
@@ -87,10 +60,6 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
     rig::fail(rig::errc::cannot, {my.sweep.empty() ? "--lose-at-most" : "--sweep",
                                   ": no sampled kernel reads what MaxK keeps; sweep a model "
                                   "of ReLU"});
-  if (my.feature_type != type_names[0] && !gathers_features(s))
-    rig::fail(rig::errc::cannot, {"--feature-type: the first layer of this model gathers what a "
-                                  "dense product made; a model of gcn, gin, or sage with mean or "
-                                  "gcn, and ReLU, gathers features"});
 }
 
 /// What an attempt found: results, and the median of its times.
@@ -217,18 +186,19 @@ void infer(const example::options& given, const settings& my) {
   if (model.normalise_features) gnn::normalise_features(data);
   gnn::network<float> net(model.shape, 1, where);
   net.set_values(model.values);
+  const auto stored = data.features;
+  if (!my.feature_type.empty()) gnn::set_type_of_features(data, my.feature_type);
   auto on = gnn::move(data, model.shape, plain, where);
-  std::vector<attempt> attempts = {{plain, my.feature_type}};
+  std::vector<attempt> attempts = {{plain, std::string(gnn::type_of_features(data))}};
   const bool chooses = my.lose_at_most >= 0;
   if (chooses || !my.sweep.empty())
     attempts = sweep_of(chooses ? "8,16,32,64,128,256,512" : my.sweep, plain,
-                        gathers_features(model.shape),
                         where != rig::cpu() && on.problem.a.a.values() != nullptr);
-  std::string type = type_names[0].data();
   const auto prepare = [&](const attempt& by) {
-    if (by.feature_type != type)
-      on.problem.x->narrow = gnn::to(narrowed(data, by.feature_type), where);
-    type = by.feature_type;
+    if (by.feature_type == gnn::type_of_features(data)) return;
+    data.features = stored;
+    gnn::set_type_of_features(data, by.feature_type);
+    on.problem.x = gnn::features_at(data, where);
   };
   trade found;
   if (chooses) attempts = {cheapest(attempts, my.lose_at_most, data, net, on, prepare, found)};
@@ -240,7 +210,7 @@ void infer(const example::options& given, const settings& my) {
 
 void check(const settings& my, const example::options& given) {
   using example::require;
-  gnn::chosen(type_names, "--feature-type", my.feature_type);
+  if (!my.feature_type.empty()) gnn::chosen(gnn::type_names, "--feature-type", my.feature_type);
   const bool samples = example::is_sampled(given.kernel);
   example::require_at_least(0, "--width", my.width);
   require(samples == (my.width > 0),
@@ -249,12 +219,12 @@ void check(const settings& my, const example::options& given) {
           "--sweep names kernels and widths itself");
   require(my.sweep.empty() || given.output.empty(),
           "--sweep infers in many ways; leave out --output");
-  require(my.sweep.empty() || my.feature_type == type_names[0],
+  require(my.sweep.empty() || my.feature_type.empty(),
           "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
   require(my.lose_at_most == -1 || my.lose_at_most >= 0,
           "--lose-at-most is at least 0, not " + example::digits(my.lose_at_most));
   require(my.lose_at_most < 0 || (my.sweep.empty() && given.kernel.empty() && my.width == 0 &&
-                                  my.feature_type == type_names[0]),
+                                  my.feature_type.empty()),
           "--lose-at-most chooses kernel, width and type itself; leave out --sweep, --kernel, "
           "--width and --feature-type");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
@@ -272,8 +242,8 @@ int main(int count, char** arguments) {
   add("width", po::value(&my.width)->default_value(0)->value_name("W"),
       "entries of a row that a sampled kernel reads");
   add("rescale", po::bool_switch(&my.rescale), "multiply sums of sampled rows by row_nnz / read");
-  add("feature-type", po::value(&my.feature_type)->default_value("float"),
-      "float, half, bfloat16 or int8: in which the first layer gathers the features");
+  add("feature-type", po::value(&my.feature_type)->value_name("TYPE"),
+      "float, half, bfloat16 or int8: what features are stored in, if not as in the data");
   add("sweep", po::value(&my.sweep)->value_name("W,W,…"),
       "infers exactly and by each sampled kernel with each width, in floats and in 8 bits");
   add("lose-at-most", po::value(&my.lose_at_most)->value_name("P"),

@@ -60,11 +60,37 @@ struct aggregation {
   }
 };
 
+/// Rows first … first + count − 1 of narrow features as T's.
+template <class T>
+rig::dense<T> widened(const rig::quantized& x, rig::index first, rig::index count) {
+  return x.dequantised<T>(first, count);
+}
+template <class T, class Narrow>
+rig::dense<T> widened(const rig::dense<Narrow>& x, rig::index first, rig::index count) {
+  return rig::apply<T>(view_of_rows(x, first, count), rig::unary::identity);
+}
+
+/// C = X·W, or C += X·W, of narrow features: some rows become T's at a time, so that they are still
+/// in a GPU's cache when the dense product reads them.
+template <class T>
+void multiply_narrow(rig::dense<T>& c, rig::accumulator accum, const narrow_features& x,
+                     const rig::dense<T>& w) {
+  constexpr rig::index rows_at_once = 1 << 14;
+  for (rig::index first = 0; first < c.rows(); first += rows_at_once) {
+    const rig::index count = std::min(rows_at_once, c.rows() - first);
+    auto part = view_of_rows(c, first, count);
+    example::gemm(part, accum,
+                  std::visit([&](const auto& all) { return widened<T>(all, first, count); }, x), w);
+  }
+}
+
 /// C = X·W, or C += X·W.
 template <class T>
 void multiply(rig::dense<T>& c, rig::accumulator accum, const variable<T>& x, const var<T>& w) {
   if (x.is_sparse)
     rig::mxm(c, accum, x.sparse, w->value, rig::plus_times<T>{});
+  else if (x.narrow)
+    multiply_narrow(c, accum, *x.narrow, w->value);
   else
     example::gemm(c, accum, x.value, w->value);
 }
@@ -226,14 +252,9 @@ void aggregate_backward(const aggregation<T>& a, variable<T>& x, const rig::dens
 template <class T>
 var<T> aggregate(tape& t, const aggregation<T>& a, const var<T>& x) {
   const auto y = variable_of<T>(t.run(stage::aggregate, [&] {
-    return std::visit(
-        [&](const auto& narrow) {
-          if constexpr (rig::is_same<decltype(narrow), const std::monostate&>)
-            return gathered(a, x->value);
-          else
-            return gathered(a, narrow);
-        },
-        x->narrow);
+    if (x->narrow)
+      return std::visit([&](const auto& narrow) { return gathered(a, narrow); }, *x->narrow);
+    return gathered(a, x->value);
   }));
   y->needs_gradient = x->needs_gradient;
   if (x->needs_gradient) t.then(stage::aggregate, [=] { aggregate_backward(a, *x, y->gradient); });

@@ -168,6 +168,7 @@ outcome train(gnn::network<float>& net, const gnn::aggregation<float>& a, const 
 void predict(const example::options& given, const settings& my) {
   auto data = gnn::load(my.data);
   if (my.normalise_features) gnn::normalise_features(data);
+  gnn::set_type_of_features(data, "float");
   const rig::place where = given.where();
   std::mt19937_64 random(static_cast<std::uint64_t>(my.seed));
   const split by = split_of(data.name, data.graph, my.held_out, random);

@@ -121,7 +121,7 @@ inline std::vector<parameter_shape> weights_of(const shape& s, int layer) {
       return {{in, hidden, narrow}, {1, hidden, zero}, {hidden, out, narrow}, v, b};
     }
     case kind::gin:
-      return {{in, hidden, drawn}, {1, hidden, zero}, {hidden, out, drawn}, b};
+      return {{in, hidden, narrow}, {1, hidden, zero}, {hidden, out, narrow}, b};
     case kind::gat:
       return {w, {out, 1, drawn}, {out, 1, drawn}, b};
     case kind::gcnii:
@@ -253,19 +253,17 @@ class network {
   }
 
  private:
-  /// A·X·W, in the order that gathers fewer columns, or narrow features as they are; MaxK lies
-  /// between the products.
+  /// A·X·W, in the order that gathers fewer columns; MaxK lies between the products.
   static var<T> convolve(tape& t, const aggregation<T>& a, const var<T>& x, const var<T>& w,
                          int k) {
     if (k > 0) return aggregate_maxk(t, a, linear(t, x, w), k);
-    const bool is_narrow = x->narrow.index() != 0;
     const rig::index from = w->rows(), to = w->columns();
     if constexpr (rig::is_same<T, float>)  // the type of mxm_update
-      if (!is_narrow && !x->is_sparse && a.joins_update(from, to)) {
+      if (!x->narrow && !x->is_sparse && a.joins_update(from, to)) {
         if (from <= to) return aggregate_then_update(t, a, x, w);
         if (x->needs_gradient) return update_then_aggregate(t, a, x, w);
       }
-    if (!is_narrow && (x->is_sparse || to <= from)) return aggregate(t, a, linear(t, x, w));
+    if (x->is_sparse || to <= from) return aggregate(t, a, linear(t, x, w));
     return linear(t, aggregate(t, a, x), w);
   }
 

@@ -45,14 +45,19 @@ dataset load(const std::string& from) {
   }
 }
 
+var<float> features_at(const dataset& data, rig::place where) {
+  const auto x =
+      std::visit([&](const auto& x) { return variable_of<float>(x.to(where)); }, data.features);
+  x->needs_gradient = false;
+  return x;
+}
+
 moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
            int sample_width) {
   const auto truth = truth_of(data);
   const example::stopwatch watch;
   const auto graph = data.graph.to(where);
-  const auto x =
-      std::visit([&](const auto& x) { return variable_of<float>(x.to(where)); }, data.features);
-  x->needs_gradient = false;
+  const auto x = features_at(data, where);
   const auto there = truth.to(where);
   rig::synchronise(where);
   const double ms = where == rig::cpu() ? 0 : watch.ms();

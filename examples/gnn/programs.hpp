@@ -36,6 +36,8 @@ struct moved {
   gnn::problem problem;
   double transfer_ms = 0;
 };
+/// The features as they are stored.
+var<float> features_at(const dataset& data, rig::place where);
 /// With a `sample_width`, each step of training draws so many entries of each row.
 moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
            int sample_width = 0);

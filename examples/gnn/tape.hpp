@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -24,36 +25,39 @@ rig::dense<T> constant(rig::index rows, rig::index columns, T value, rig::place 
   return made;
 }
 
-/// Features in a type that takes less memory traffic to gather; none for most variables.
+/// Features of fewer bits than floats, of an inference.
 using narrow_features =
-    std::variant<std::monostate, rig::dense<rig::half>, rig::dense<rig::bfloat16>, rig::quantized>;
-inline narrow_features to(const narrow_features& x, rig::place where) {
-  return std::visit(
-      [&](const auto& held) -> narrow_features {
-        if constexpr (requires { held.to(where); })
-          return held.to(where);
-        else
-          return held;
-      },
-      x);
-}
+    std::variant<rig::quantized, rig::dense<rig::half>, rig::dense<rig::bfloat16>>;
 
 /// A value in a computation, and the gradient of the loss by it.
 template <class T>
 struct variable {
-  rig::dense<T> value, gradient = {};
+  rig::dense<T> value = {}, gradient = {};
   rig::matrix<T> sparse = {};  ///< the value instead, if it is sparse: features of words
   bool is_sparse = false;
-  narrow_features narrow = {};  ///< what an aggregation gathers instead, if it is set
-  bool needs_gradient = true;   ///< false for features
+  std::optional<narrow_features> narrow = {};  ///< the value instead, if it is set
+  bool needs_gradient = true;                  ///< false for features
 
   explicit variable(rig::dense<T> x) : value(std::move(x)) {}
   explicit variable(rig::matrix<T> x)
       : sparse(std::move(x)), is_sparse(true), needs_gradient(false) {}
+  explicit variable(narrow_features x) : narrow(std::move(x)), needs_gradient(false) {}
 
-  rig::index rows() const { return is_sparse ? sparse.rows() : value.rows(); }
-  rig::index columns() const { return is_sparse ? sparse.columns() : value.columns(); }
-  rig::place where() const { return is_sparse ? sparse.where() : value.where(); }
+  /// work(the value, as it is stored).
+  template <class Work>
+  auto visit(const Work& work) const {
+    if (is_sparse) return work(sparse);
+    return narrow ? std::visit(work, *narrow) : work(value);
+  }
+  rig::index rows() const {
+    return visit([](const auto& x) { return x.rows(); });
+  }
+  rig::index columns() const {
+    return visit([](const auto& x) { return x.columns(); });
+  }
+  rig::place where() const {
+    return visit([](const auto& x) { return x.where(); });
+  }
 
   /// Adds to the gradient, which is 0 before the first call.
   void add(rig::dense<T> g) {
@@ -86,6 +90,13 @@ var<T> variable_of(Value value) {
 template <class T>
 var<T> part_of(const var<T>& x, rig::dense<T> view) {
   return var<T>(new variable<T>(std::move(view)), [x](variable<T>* part) { delete part; });
+}
+
+/// A view of rows first … first + count − 1.
+template <class T>
+rig::dense<T> view_of_rows(const rig::dense<T>& x, rig::index first, rig::index count) {
+  T* const data = const_cast<T*>(x.data()) + first * x.stride();
+  return rig::dense<T>::view(data, count, x.columns(), x.stride(), x.where(), x.stream());
 }
 
 /// The kinds of work whose time is told apart: products of the graph, and everything else.

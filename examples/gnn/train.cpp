@@ -139,6 +139,7 @@ void train(const example::options& given, const settings& my) {
   if (!my.save.empty()) rig::output_file trial(my.save);
   auto data = gnn::load(my.data);
   if (my.normalise_features) gnn::normalise_features(data);
+  gnn::set_type_of_features(data, "float");
   const auto shape = shape_of(my, data);
   const rig::place where = given.where();
   gnn::network<float> net(shape, my.how.seed, where);

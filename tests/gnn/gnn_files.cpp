@@ -2,12 +2,10 @@
 // the areas under ROC curves.
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "folders.hpp"
 #include "gnn/data.hpp"
 #include "gnn/model_file.hpp"
 #include "gnn/training.hpp"
@@ -16,18 +14,6 @@
 #include "rig/io.hpp"
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A folder that is removed with its scope.
-struct scratch_folder {
-  scratch_folder() { fs::create_directory(path); }
-  ~scratch_folder() { fs::remove_all(path); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-  }
-  fs::path path = fs::temp_directory_path() / ("rig_gnn_" + std::to_string(getpid()));
-};
 
 /// The error of a call, or nothing.
 template <class Work>
@@ -39,17 +25,6 @@ std::string refusal(Work work, rig::errc code) {
     return bad.what();
   }
   return {};
-}
-
-const std::string symmetric = "%%MatrixMarket matrix coordinate pattern symmetric\n";
-const std::string general = "%%MatrixMarket matrix coordinate real general\n";
-
-/// A folder of four nodes, of which the last one has no label.
-void write_small(const scratch_folder& to) {
-  to.write("graph.mtx", symmetric + "4 4 3\n2 1\n3 2\n4 3\n");
-  to.write("features.mtx", general + "4 3 4\n1 1 1\n1 3 3\n2 2 2\n4 1 5\n");
-  to.write("labels.txt", "1\n0\n1\n-1\n");
-  to.write("split.txt", "# a comment\ntrain 0\nval 1\ntest 2\n");
 }
 
 TEST_CASE("a folder of files") {
@@ -125,6 +100,22 @@ std::string floats(const std::string& shape, const std::vector<float>& of) {
   std::string data;
   for (const float x : of) data += little(x);
   return npy_of("<f4", shape, data);
+}
+
+TEST_CASE("a folder whose features are codes") {
+  const scratch_folder folder;
+  write_small(folder);
+  store_as_codes(folder);
+  auto data = gnn::load_data(folder.path);
+  CHECK(gnn::type_of_features(data) == "int8");
+  CHECK(data.inputs() == 3);
+  CHECK(refusal([&] { gnn::normalise_features(data); }, rig::errc::cannot)
+            .ends_with("the features are int8, which is not divided; normalise floats, then store "
+                       "those"));
+  gnn::set_type_of_features(data, "half");
+  CHECK(static_cast<float>(std::get<rig::dense<rig::half>>(data.features)(3, 0)) == 5);
+  gnn::set_type_of_features(data, "float");
+  CHECK(std::get<rig::dense<float>>(data.features)(0, 2) == doctest::Approx(3).epsilon(0.01));
 }
 
 TEST_CASE("a folder with several labels per node, and dense features") {

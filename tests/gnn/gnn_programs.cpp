@@ -1,7 +1,7 @@
 // gnn_train and gnn_infer as a user runs them.
 
+#include "folders.hpp"
 #include "programs.hpp"
-#include "rig/io.hpp"
 
 namespace {
 
@@ -218,13 +218,38 @@ TEST_CASE("a model of numbers too great for any result is refused and not ranked
               "reddit-like:800: the results are not finite");
 }
 
-TEST_CASE("a model whose first layer gathers no features is swept in floats alone") {
-  const scratch pooled("pooled.json");
-  const std::string pool = " --model " + pooled.path.string() + small;
-  answer("gnn_train --epochs 2 --hidden 8 --model sage --aggregate pool" + small + " --save " +
-         pooled.path.string());
-  CHECK(lines_of("gnn_infer" + pool + " --sweep 4 --json") == 4);
-  check_fails("gnn_infer --feature-type int8" + pool, 1, "gathers features");
+TEST_CASE("each model infers from features of 8 bits") {
+  const scratch saved("narrow.json");
+  const std::string of = " --model " + saved.path.string() + small;
+  for (const std::string model :
+       {"gcn", "gcn --hidden 800", "sage --aggregate pool", "sage --nonlinearity maxk --k 4", "gat",
+        "gin", "mlp", "appnp", "gcnii"}) {
+    answer("gnn_train --epochs 20 --model " + model + small + " --save " + saved.path.string());
+    const auto exact = answer("gnn_infer" + of),
+               narrow = answer("gnn_infer --feature-type int8" + of);
+    CHECK(narrow["feature_type"] == "int8");
+    CHECK(std::abs(narrow["test_accuracy"].get<double>() - exact["test_accuracy"].get<double>()) <
+          0.05);
+  }
+  CHECK(lines_of("gnn_infer" + of + " --sweep 4 --json") == 8);
+}
+
+TEST_CASE("features may be stored as codes") {
+  const scratch_folder folder;
+  write_small(folder);
+  const std::string data = " --data " + folder.path.string();
+  const scratch saved("of_codes.json");
+  answer("gnn_train --epochs 5 --model gcn --hidden 4" + data + " --save " + saved.path.string());
+  const std::string infer = "gnn_infer --model " + saved.path.string() + data;
+  const auto floats = answer(infer);
+  CHECK(floats["feature_type"] == "float");
+  store_as_codes(folder);
+  const auto codes = answer(infer);
+  CHECK(codes["feature_type"] == "int8");
+  CHECK(codes["test_accuracy"] == floats["test_accuracy"]);
+  CHECK(answer(infer + " --feature-type float")["feature_type"] == "float");
+  answer("gnn_train --epochs 2 --model gcn" + data);
+  check_fails("gnn_train --normalize-features" + data, 1, "the features are int8");
 }
 
 TEST_CASE("gnn_train: messages") {
