@@ -328,6 +328,13 @@ TABLES = [
            "features, ms": "peer_ms/features:.2f", "all-gather, ms": "peer_ms/all_gather:.2f",
            "one rank, ms": "peer_ms/one_rank:.2f", "PETSc, ms": "peer_ms/PETSc:.2f",
            "CombBLAS, ms": "peer_ms/CombBLAS:.2f", "speed-up": "ratio:.2f"}),
+    Table("devices", "Products over devices",
+          "Sums in float, by `fetch`. Predicted: the longest of the parts' products, measured one after another on "
+          "one device, and then the rows that the largest receiver gets, at 370 GB/s. They do not overlap. The share is "
+          "the time of one device over that of all devices together.", 2,
+          {"": "operation", "graph": "graph", "F": "features", "devices": "ranks", "ms": "ms:.2f",
+           "one device, ms": "peer_ms/one_device:.2f", "longest part, ms": "peer_ms/longest_part:.2f",
+           "share": "ratio:.2f"}),
     Table("hybrid", "Windows on Tensor cores",
           "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float is multiplied "
           "in TF32. A has values, or one value (iso). `N%/` keeps so many of a graph's edges, `loa/` and `shuffled/` "
