@@ -14,12 +14,14 @@
 
 namespace gnn {
 
+/// Those of words are sparse; narrow ones are for inference.
+using features = std::variant<rig::matrix<float>, rig::dense<float>, rig::quantized,
+                              rig::dense<rig::half>, rig::dense<rig::bfloat16>>;
+
 struct dataset {
   std::string name;
   rig::matrix<float> graph;  ///< of ones
-  std::variant<rig::matrix<float>, rig::dense<float>, rig::quantized, rig::dense<rig::half>,
-               rig::dense<rig::bfloat16>>
-      features;
+  gnn::features features;
   bool multi_label = false;
   rig::dense<float> y;                           ///< nodes × classes, 1 where a node has the label
   rig::dense<rig::int32> label;                  ///< the class of each node, or −1

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "model_file.hpp"
@@ -186,17 +187,19 @@ void infer(const example::options& given, const settings& my) {
   if (model.normalise_features) gnn::normalise_features(data);
   gnn::network<float> net(model.shape, 1, where);
   net.set_values(model.values);
-  const auto stored = data.features;
   if (!my.feature_type.empty()) gnn::set_type_of_features(data, my.feature_type);
   auto on = gnn::move(data, model.shape, plain, where);
   std::vector<attempt> attempts = {{plain, std::string(gnn::type_of_features(data))}};
   const bool chooses = my.lose_at_most >= 0;
-  if (chooses || !my.sweep.empty())
+  std::optional<gnn::features> stored;  // of several types in turn
+  if (chooses || !my.sweep.empty()) {
+    stored = data.features;
     attempts = sweep_of(chooses ? "8,16,32,64,128,256,512" : my.sweep, plain,
                         where != rig::cpu() && on.problem.a.a.values() != nullptr);
+  }
   const auto prepare = [&](const attempt& by) {
     if (by.feature_type == gnn::type_of_features(data)) return;
-    data.features = stored;
+    data.features = *stored;
     gnn::set_type_of_features(data, by.feature_type);
     on.problem.x = gnn::features_at(data, where);
   };
