@@ -17,6 +17,7 @@ void hits(const example::options& given) {
     both(i, 1) = authorities(i, 0);
   }
   out.add("iterations", found.iterations);
+  out.add_unsettled(found.change, rig::hits_options().tolerance);
   out.add_top(authorities);
   given.finish(out, both);
 }

@@ -302,8 +302,9 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
   work(given);
 }
 
-/// A message with the options of a program for those of a call.
-inline std::string naming_options(std::string message) {
+/// A message with the options of a program for those of a call, which programs of data do not have.
+inline std::string naming_options(std::string message, const program& about) {
+  if (!about.has_graph()) message.resize(std::min(message.size(), message.find("; set read_")));
   constexpr std::pair<std::string_view, const char*> names[] = {
       {"read_options::nodes", "--nodes"},
       {"read_options::separator", "--separator"},
@@ -316,8 +317,9 @@ inline std::string naming_options(std::string message) {
 }
 
 /// The message of an error, after the graph that was computed with unless it names a file itself.
-inline std::string naming_graph(const std::exception& failed, const std::string& graph) {
-  const std::string message = naming_options(failed.what());
+inline std::string naming_graph(const std::exception& failed, const std::string& graph,
+                                const program& about) {
+  const std::string message = naming_options(failed.what(), about);
   const auto* known = dynamic_cast<const rig::error*>(&failed);
   const bool is_of_files =
       known != nullptr && (known->code() == rig::errc::io || known->code() == rig::errc::format ||
@@ -350,7 +352,7 @@ int run_program(int count, char** arguments, const program& about,
   } catch (const std::bad_alloc&) {
     return complain(1, given.source() + ": memory ran out; take a smaller graph");
   } catch (const std::exception& failed) {
-    return complain(1, naming_graph(failed, given.source()));
+    return complain(1, naming_graph(failed, given.source(), about));
   }
 }
 

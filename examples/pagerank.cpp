@@ -36,6 +36,7 @@ void pagerank(const example::options& given, const rig::pagerank_options& my) {
   out.note("kernel", why.chosen + " on " + rig::to_string(a.where()) + ": " + why.reason);
   out.add_hidden("n", n);
   out.add("iterations", found.iterations);
+  out.add_unsettled(found.change, my.tolerance);
   out.add_hidden("sum", rig::reduce(rank, rig::binary::plus));
   out.add_hidden("norm2", example::sums_of(rank).fro);
   out.add_top(rank);

@@ -244,6 +244,13 @@ class report {
     ms_ = watch.ms();
     return made;
   }
+  /// An iteration that ended before its numbers changed by less than the tolerance.
+  void add_unsettled(double change, double tolerance) {
+    if (change > tolerance)
+      add_json("unsettled", json(change),
+               "the last iteration changed by " + brief(change) + "; the tolerance is " +
+                   brief(tolerance));
+  }
   /// A line that only people see; text that begins with a new line stands below its key.
   void note(const std::string& key, const std::string& text) {
     if (text.empty()) return;

@@ -154,6 +154,8 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   CHECK(steps["most"] == 5);
   CHECK(answer("eccentricity --generate karate --sources 2")["sources"] == 2);
   CHECK(keys_of(answer("hits --generate karate")) == keys{"iterations", "top", "ms"});
+  CHECK(answer("hits --generate grid:1:300")["unsettled"] > 1e-10);
+  CHECK(answer("pagerank --generate grid:1:3 --damping 0.9999")["unsettled"] > 1e-10);
   const auto cores = answer("kcore --generate karate");
   CHECK(keys_of(cores) == keys{"max", "ms"});
   CHECK(cores["max"] == 4);

@@ -4,6 +4,7 @@
 // bits of one rank.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -185,6 +186,15 @@ bool run(const rig::communicator& ranks, bool is_sage, const std::string& recipe
   return is_same && losses.back() < losses.front();
 }
 
+/// At least two, because the first and the last loss are compared.
+int epochs_of(const std::string& word) {
+  int epochs = 0;
+  const char* const end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, epochs).ptr != end || epochs < 2)
+    rig::fail(rig::errc::range, {"the epochs are '", word, "'; give a number of at least 2"});
+  return epochs;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -199,7 +209,7 @@ int main(int count, char** arguments) {
     if (model != "sage" && model != "gcn")
       rig::fail(rig::errc::range, {"the model is '", model, "'; give sage or gcn"});
     is_right = run(rig::mpi_communicator(MPI_COMM_WORLD), model == "sage", word(1, "rmat:8:8"),
-                   std::max(2, std::atoi(word(2, "10").c_str())));
+                   epochs_of(word(2, "10")));
   } catch (const rig::error& failed) {
     std::fprintf(stderr, "train_ranks: %s\n", failed.what());
   }

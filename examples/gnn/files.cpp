@@ -132,9 +132,10 @@ class split {
     seen_[static_cast<std::size_t>(node)] = true;
     of_.parts[part].push_back(node);
   }
-  void finish(const std::string& path) const {
+  void finish(const std::string& path, const char* remedy = "") const {
     for (std::size_t part = 0; part < of_.parts.size(); ++part)
-      if (of_.parts[part].empty()) fail(errc::format, {path, ": no node is in ", part_names[part]});
+      if (of_.parts[part].empty())
+        fail(errc::format, {path, ": no node is in ", part_names[part], remedy});
   }
   static std::size_t part_of(const std::string& name, const std::string& at) {
     const auto part = std::ranges::find(part_names, name);
@@ -172,7 +173,8 @@ void split_by_rule(const std::string& from, dataset& data) {
     const int before = count[static_cast<std::size_t>(data.label(node, 0))]++;
     parts.add(before < 20 ? 0 : before < 50 ? 1 : 2, std::to_string(node), from + ": ");
   }
-  parts.finish(from);
+  parts.finish(from,
+               "; put a split.txt beside it, or 20 nodes of each class train and 30 validate");
 }
 
 void check_rows(const std::string& from, const dataset& data) {
@@ -190,8 +192,10 @@ rig::matrix<float> undirected(const rig::matrix<float>& graph) {
 /// graph.mtx, features, labels and split.txt.
 dataset read_labelled(const fs::path& folder) {
   dataset data;
-  data.graph =
-      rig::read_matrix<float>(file_of(folder, {"graph.mtx", "graph.mtx.gz"})).with_value(1.0f);
+  constexpr auto one_of_several = rig::accumulator::first;  // values are not read
+  data.graph = rig::read_matrix<float>(file_of(folder, {"graph.mtx", "graph.mtx.gz"}),
+                                       {.duplicates = one_of_several})
+                   .with_value(1.0f);
   const std::string features = file_of(folder, {"features.mtx", "features.mtx.gz", "features.npy",
                                                 "features.npy.gz", "features.npz"});
   if (features.ends_with(".npz"))

@@ -25,10 +25,15 @@ struct along_arcs : flipped<S> {
   }
 };
 
-/// y = y ⊕ t. Returns the number of elements that change.
+/// Elements that a round changed.
+struct changes {
+  int64 all = 0;
+  int64 finite = 0;  ///< those that another round can improve without end
+};
+/// y = y ⊕ t.
 template <class S>
-int64 add_into(dense<typename S::accum>& y, const dense<typename S::accum>& t) {
-  int64 changed = 0;
+changes add_into(dense<typename S::accum>& y, const dense<typename S::accum>& t) {
+  changes made;
   for (index i = 0; i < y.rows(); ++i) {
     const auto to = y.row(i);
     const auto from = t.row(i);
@@ -36,10 +41,11 @@ int64 add_into(dense<typename S::accum>& y, const dense<typename S::accum>& t) {
       const auto sum = S::add(to[j], from[j]);
       if (!on_cpu::differs(sum, to[j])) continue;
       to[j] = sum;
-      ++changed;
+      ++made.all;
+      made.finite += on_cpu::may_improve(sum);
     }
   }
-  return changed;
+  return made;
 }
 
 }  // namespace over_ranks
@@ -66,10 +72,13 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
   while (changed > 0) {
     const auto offers =
         multiply<void, along_arcs<S>>(turned, y, no_mask{}, {.threads = desc.threads});
-    changed = ranks.all_reduce(add_into<S>(mine, offers.local()), joining::sum);
+    const changes made = add_into<S>(mine, offers.local());
+    changed = ranks.all_reduce(made.all, joining::sum);
     ++rounds;
+    const bool is_late = rounds > a.rows();
+    const int64 finite = is_late ? ranks.all_reduce(made.finite, joining::sum) : 0;
     agree(ranks, name, [&] {
-      if (changed > 0 && rounds > a.rows()) refuse_to_settle(name, name_of<S>(), a.rows());
+      if (finite > 0) refuse_to_settle(name, name_of<S>(), a.rows());
       if (given.progress) given.progress(static_cast<int>(rounds), changed);
     });
   }

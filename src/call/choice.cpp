@@ -129,8 +129,8 @@ const kernel* named_kernel(const problem& p) {
   if (p.desc->kernel.empty()) return nullptr;
   const kernel* named = find(p, p.desc->kernel, "the descriptor");
   if (named == nullptr)
-    fail(errc::cannot,
-         {p.name, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+    fail(errc::cannot, {p.name, ": kernel '", p.desc->kernel, "' does not run on ",
+                        to_string(p.a.where), "; copy the operands by .to(), or name no kernel"});
   if (named->samples != sampling::whole && (p.desc->width < 1 || p.desc->width > widest_sample))
     fail(errc::range, {p.name, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
                        "; set it to the entries to keep per row, 1 … ", widest_sample});

@@ -24,9 +24,10 @@ matrix<T> drawn_rows(const char* name, const matrix<T>& a, const index_list& row
   return run_creating<matrix<T>, void>(std::move(made), no_mask(), descriptor{});
 }
 
-void check_width(const char* name, const char* what, index width) {
+void check_width(const char* name, const char* what, index width, const char* or_else = "") {
   if (width < 1 || width > widest_sample)
-    fail(errc::range, {name, ": ", what, " is ", width, "; it must be 1 to ", widest_sample});
+    fail(errc::range,
+         {name, ": ", what, " is ", width, "; it must be 1 to ", widest_sample, or_else});
 }
 
 /// The number of entries of each row, or 1 if there are none.
@@ -171,7 +172,7 @@ neighbourhood<T> neighbours(const matrix<T>& a, const indices& seeds,
          {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
   if (fan_outs.empty()) fail(errc::range, {name, ": there are no fan-outs; give one per layer"});
   for (const index width : fan_outs)
-    if (width != -1) check_width(name, "a fan-out", width);
+    if (width != -1) check_width(name, "a fan-out", width, ", or -1 for all entries");
   return or_out_of_memory(name, [&] {
     return a.where() == cpu() ? neighbours_by<numbers_here>(name, a, seeds, fan_outs, seed)
                               : neighbours_by<numbers_there>(name, a, seeds, fan_outs, seed);

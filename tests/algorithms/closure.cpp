@@ -248,6 +248,26 @@ TEST_CASE("NaN reaches what its node reaches") {
   }
 }
 
+TEST_CASE("NaN and infinities go around a cycle once more") {
+  const int n = 6;
+  std::vector<int> from, to;
+  for (int i = 0; i < n; ++i) {
+    from.push_back(i);
+    to.push_back((i + 1) % n);
+  }
+  for (const double special : {std::nan(""), -rig::highest<double>()}) {
+    std::vector<double> weights(n, 1.0);
+    weights[n - 2] = special;
+    const auto a = rig::matrix<double>::from_tuples(n, n, from, to, weights);
+    rig::dense<double> x(n, 2, rig::highest<double>());
+    x(0, 0) = x(2, 1) = 5;
+    for (const double width : {0.0, 2.0}) {
+      const auto got = rig::closure(x, a, rig::min_plus<double>{}, {.width = width});
+      for (const double y : got) CHECK((std::isnan(special) ? std::isnan(y) : y == special));
+    }
+  }
+}
+
 TEST_CASE("nothing to do") {
   CHECK(rig::closure(rig::dense<float>(0, 1), rig::matrix<float>(0, 0), rig::min_plus<float>{})
             .rows() == 0);

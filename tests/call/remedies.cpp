@@ -118,4 +118,16 @@ TEST_CASE("kernels that no build has") {
   a.prepare({.kernel = "split"});
 }
 
+TEST_CASE("kernels of another place") {
+  const rig::matrix<float> a(3, 3);
+  const rig::dense<float> x(3, 2, 1.0f);
+  const rig::plus_times<float> s;
+  for (const auto& kernel : rig::explain(a, x, s).kernels)  // none of a GPU in a build without CUDA
+    if (kernel.name == "vendor") {
+      check_error(errc::cannot, {"'vendor' does not run on cpu", "copy the operands by .to(), or"},
+                  [&] { rig::mxm(a, x, s, {.kernel = "vendor"}); });
+      CHECK(rig::mxm(a, x, s, {}).rows() == 3);
+    }
+}
+
 }  // namespace

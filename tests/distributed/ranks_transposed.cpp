@@ -163,6 +163,25 @@ TEST_CASE("closures") {
   compare(rig::min_first<float>(), rig::highest<float>(), 0.5f, 2);
 }
 
+TEST_CASE("an infinity goes around a cycle once more") {
+  std::vector<int> from, to;
+  for (int node = 0; node < 9; ++node) {
+    from.push_back(node);
+    to.push_back((node + 1) % 9);
+  }
+  std::vector<float> weights(9, 1);
+  weights[7] = -rig::highest<float>();
+  const auto a = matrix<float>::from_tuples(9, 9, from, to, weights);
+  dense<float> x(9, 1, rig::highest<float>());
+  x(0, 0) = 5;
+  for_ranks(a.structure(), [&](const rig::communicator& here, const rig::layout& rows) {
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto of_x = distributed<dense<float>>::from_whole(here, x, rows);
+    const auto got = rig::closure(of_x, part, rig::min_plus<float>()).gather();
+    require(got == dense<float>(9, 1, -rig::highest<float>()), "min_plus");
+  });
+}
+
 template <class Work>
 std::string refusal_of(const Work& work) {
   std::string text;

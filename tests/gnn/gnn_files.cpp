@@ -53,6 +53,17 @@ TEST_CASE("a folder of files") {
   CHECK(found.test == 1);
 }
 
+TEST_CASE("an edge that a graph lists twice is one edge") {
+  for (const std::string field : {"pattern", "real"}) {
+    const std::string value = field == "real" ? " 2\n" : "\n";
+    const scratch_folder folder;
+    write_small(folder);
+    folder.write("graph.mtx", "%%MatrixMarket matrix coordinate " + field + " general\n4 4 3\n1 2" +
+                                  value + "2 1" + value + "1 2" + value);
+    CHECK(gnn::load_data(folder.path).graph.nnz() == 2);
+  }
+}
+
 TEST_CASE("a damaged folder is refused, with file, line and values") {
   struct damage {
     const char *file, *text, *said;
@@ -159,6 +170,17 @@ void add_csr(std::vector<zipped>& to, const std::string& arrays, const std::vect
   to.push_back({arrays + "shape.npy", ints({static_cast<int>(offsets.size()) - 1, width})});
   to.push_back({arrays + "data.npy", floats("(" + std::to_string(columns.size()) + ",)",
                                             std::vector<float>(columns.size(), 2.0f))});
+}
+
+TEST_CASE("an archive without a split, and with too few nodes to make one") {
+  std::vector<zipped> members;
+  add_csr(members, "adj_", {0, 1, 2}, {1, 0}, 2);
+  add_csr(members, "attr_", {0, 1, 2}, {0, 1}, 2);
+  members.push_back({"labels.npy", npy_of("<i8", "(2,)", std::string(16, '\0'))});
+  const scratch_folder folder;
+  folder.write("pair.npz", archive(members));
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::format)
+            .find("no node is in val; put a split.txt beside it") != std::string::npos);
 }
 
 TEST_CASE("an archive of gnn-benchmark") {

@@ -353,6 +353,18 @@ TEST_CASE("gnn_link: edges held out rank above other pairs") {
   CHECK(cora["test_roc_auc"].get<double>() == doctest::Approx(0.91).epsilon(0.02));
 }
 
+TEST_CASE("a defect of a file names no option that the program does not have") {
+  const scratch name("folder");
+  fs::remove(name.path);
+  fs::create_directory(name.path);
+  std::ofstream(name.path / "node-label.csv") << "0\n1\n";
+  std::ofstream(name.path / "edge.csv") << "0,1,7\n";
+  const outcome found = run("gnn_link " + name.path.string());
+  CHECK(found.status == 1);
+  CHECK(found.err.ends_with("edge.csv:1: \",7\" follows the edge\n"));
+  fs::remove_all(name.path);
+}
+
 TEST_CASE("GCN on Cora and Citeseer has the accuracy of the paper") {
   if (!exists(data() / "cora")) return;
   const std::string recipe = "gnn_train --hidden 16 --normalize-features --device cpu --data ";

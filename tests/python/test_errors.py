@@ -114,6 +114,8 @@ CASES = [
     (lambda A: rig.matrix(sp.coo_array(np.ones(3))), ValueError, "1 dimensions"),
     (lambda A: rig.matrix(([1.0], ([5], [0])), shape=(2, 2)), ValueError, "5"),
     (lambda A: rig.matrix(([1.0], ([-1], [0])), shape=(2, 2)), ValueError, "-1"),
+    (lambda A: rig.matrix(([1.0], ([-1], [0]))), ValueError, "matrix: an index is -1; rows and columns are counted from 0"),
+    (lambda A: rig.matrix(np.array([[0, -3], [1, 1]])), ValueError, "matrix: an index is -3; rows"),
     (lambda A: rig.matrix(([1.0, 2.0], ([0], [0]))), ValueError, "2 values|1 position"),
     (lambda A: rig.matrix(([1.0], ([0], [0, 1]))), ValueError, "matrix: "),
     (lambda A: rig.matrix(([1.0], [0], [0, 2])), ValueError, "matrix: "),

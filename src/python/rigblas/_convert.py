@@ -116,7 +116,11 @@ def _extent(indices):
     here = as_indices(indices)
     if here is None:  # the extension says what is wrong with them
         return 0
-    return int(here.max()) + 1 if here.size else 0
+    if not here.size:
+        return 0
+    if here.min() < 0:
+        raise ValueError(f"matrix: an index is {here.min()}; rows and columns are counted from 0")
+    return int(here.max()) + 1
 
 
 def _from_csr(data, indices, indptr, shape, copy):
@@ -146,7 +150,7 @@ def _from_scipy(obj, copy):
 def _from_edges(edges, shape, dtype):
     row, col = edges
     if shape is None:
-        n = int(edges.max()) + 1 if edges.size else 0
+        n = max(_extent(row), _extent(col))
         shape = (n, n)
     return _core._from_tuples(*shape, row, col, 1)._iso(1, dtype or "float32")
 

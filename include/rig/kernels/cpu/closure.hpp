@@ -4,6 +4,7 @@
 // One list is near: its values are better than a limit, as in delta-stepping (Meyer & Sanders,
 // 2003; Davidson et al., IPDPS 2014). docs/lab/analytics.md has the measurements.
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -63,6 +64,13 @@ bool differs(const T& now, const T& before) {
     return __builtin_memcmp(&now, &before, sizeof(T)) != 0;
 }
 
+/// Whether a cycle can improve a value without end. NaN and infinities change each node once.
+template <class T>
+bool may_improve(const T& x) {
+  if constexpr (is_float<T>) return x - x == 0;
+  return true;
+}
+
 /// The values of a matrix, which have the type T.
 template <class T>
 struct arc_values {
@@ -110,7 +118,7 @@ class column_closure {
     begin();
     while (!of_.diverges && next_limit())
       for (int64 rounds = 0; near_.count > 0 && !of_.diverges; ++rounds) {
-        of_.diverges = rounds > p_.a.rows;
+        of_.diverges = rounds > p_.a.rows && may_go_on();
         if (!of_.diverges) round();
       }
     if (values_ != column_)
@@ -129,6 +137,11 @@ class column_closure {
   bool is_near(const T& of) const {
     if constexpr (is_number<T>) return !has_limit_ || (S::add(of, limit_) == of && of != limit_);
     return true;
+  }
+
+  bool may_go_on() const {
+    const auto improves = [this](index i) { return may_improve(value(i)); };
+    return std::any_of(near_.nodes, near_.nodes + near_.count, improves);
   }
 
   /// All nodes with a value wait.
