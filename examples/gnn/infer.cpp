@@ -16,7 +16,7 @@ struct settings {
   std::string model, data, feature_type, sweep;
   int width = 0;
   bool rescale = false;
-  double lose_at_most = -1;  ///< points of the validation score; negative: unset
+  double lose_at_most = NAN;  ///< points of the validation score; NaN: unset
 };
 
 /// A way to infer.
@@ -224,10 +224,10 @@ void check(const settings& my, const example::options& given) {
           "--sweep infers in many ways; leave out --output");
   require(my.sweep.empty() || my.feature_type.empty(),
           "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
-  require(my.lose_at_most == -1 || my.lose_at_most >= 0,
+  require(!(my.lose_at_most < 0),
           "--lose-at-most is at least 0, not " + example::digits(my.lose_at_most));
-  require(my.lose_at_most < 0 || (my.sweep.empty() && given.kernel.empty() && my.width == 0 &&
-                                  my.feature_type.empty()),
+  require(std::isnan(my.lose_at_most) || (my.sweep.empty() && given.kernel.empty() &&
+                                          my.width == 0 && my.feature_type.empty()),
           "--lose-at-most chooses kernel, width and type itself; leave out --sweep, --kernel, "
           "--width and --feature-type");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");

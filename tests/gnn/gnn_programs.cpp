@@ -323,7 +323,7 @@ TEST_CASE("gnn_infer: messages") {
            {infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half"},
            {"gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read"},
            {infer + " --kernel bucket", 2, "--width"},
-           {infer + " --lose-at-most -2", 2, "--lose-at-most is at least 0, not -2"},
+           {infer + " --lose-at-most -1", 2, "--lose-at-most is at least 0, not -1"},
            {infer + " --lose-at-most 1 --sweep 4", 2, "leave out --sweep"},
            {infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'"},
            {"gnn_infer --data proteins-like:600 --model " + file, 1,
