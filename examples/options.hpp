@@ -302,9 +302,10 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
   work(given);
 }
 
-/// A message with the options of a program for those of a call, which programs of data do not have.
+/// A message with the options of a program for those of a call. Programs of data have none of them.
 inline std::string naming_options(std::string message, const program& about) {
-  if (!about.has_graph()) message.resize(std::min(message.size(), message.find("; set read_")));
+  if (const std::size_t at = message.find("; set read_"); !about.has_graph() && at != message.npos)
+    return message.substr(0, at) + "; correct the file";
   constexpr std::pair<std::string_view, const char*> names[] = {
       {"read_options::nodes", "--nodes"},
       {"read_options::separator", "--separator"},

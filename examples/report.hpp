@@ -246,7 +246,7 @@ class report {
   }
   /// An iteration that ended before its numbers changed by less than the tolerance.
   void add_unsettled(double change, double tolerance) {
-    if (change > tolerance)
+    if (!(change <= tolerance))
       add_json("unsettled", json(change),
                "the last iteration changed by " + brief(change) + "; the tolerance is " +
                    brief(tolerance));

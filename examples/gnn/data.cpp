@@ -24,8 +24,10 @@ void normalise_features(dataset& data) {
     return;
   }
   if (!std::holds_alternative<rig::dense<float>>(data.features))
-    rig::fail(rig::errc::cannot, {data.name, ": the features are ", type_of_features(data),
-                                  ", which is not divided; normalise floats, then store those"});
+    rig::fail(
+        rig::errc::cannot,
+        {data.name, ": the features are ", type_of_features(data),
+         ", which is not divided; store divided features, and leave out --normalize-features"});
   auto& x = std::get<rig::dense<float>>(data.features);
   for (index i = 0; i < x.rows(); ++i) {
     double sum = 0;

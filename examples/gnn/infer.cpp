@@ -16,7 +16,7 @@ struct settings {
   std::string model, data, feature_type, sweep;
   int width = 0;
   bool rescale = false;
-  double lose_at_most = NAN;  ///< points of the validation score; NaN: unset
+  std::optional<double> lose_at_most;  ///< points of the validation score
 };
 
 /// A way to infer.
@@ -57,7 +57,7 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
     rig::fail(rig::errc::shape,
               {my.model, ": a model of ", s.inputs, " features and ", s.outputs, " classes; ",
                my.data, " has ", data.inputs(), " and ", data.y.columns()});
-  if (s.k > 0 && s.layers > 1 && (!my.sweep.empty() || my.lose_at_most >= 0))
+  if (s.k > 0 && s.layers > 1 && (!my.sweep.empty() || my.lose_at_most))
     rig::fail(rig::errc::cannot, {my.sweep.empty() ? "--lose-at-most" : "--sweep",
                                   ": no sampled kernel reads what MaxK keeps; sweep a model "
                                   "of ReLU"});
@@ -184,13 +184,15 @@ void infer(const example::options& given, const settings& my) {
   const auto model = gnn::load_model(my.model);
   auto data = gnn::load(my.data);
   check_fits(model.shape, data, my);
-  if (model.normalise_features) gnn::normalise_features(data);
+  // Codes are those of the features that the model reads.
+  if (model.normalise_features && gnn::type_of_features(data) == "float")
+    gnn::normalise_features(data);
   gnn::network<float> net(model.shape, 1, where);
   net.set_values(model.values);
   if (!my.feature_type.empty()) gnn::set_type_of_features(data, my.feature_type);
   auto on = gnn::move(data, model.shape, plain, where);
   std::vector<attempt> attempts = {{plain, std::string(gnn::type_of_features(data))}};
-  const bool chooses = my.lose_at_most >= 0;
+  const bool chooses = my.lose_at_most.has_value();
   std::optional<gnn::features> stored;  // of several types in turn
   if (chooses || !my.sweep.empty()) {
     stored = data.features;
@@ -204,7 +206,7 @@ void infer(const example::options& given, const settings& my) {
     on.problem.x = gnn::features_at(data, where);
   };
   trade found;
-  if (chooses) attempts = {cheapest(attempts, my.lose_at_most, data, net, on, prepare, found)};
+  if (chooses) attempts = {cheapest(attempts, *my.lose_at_most, data, net, on, prepare, found)};
   for (const attempt& by : attempts) {
     prepare(by);
     infer(by, data, net, on, given, chooses ? &found : nullptr);
@@ -224,10 +226,10 @@ void check(const settings& my, const example::options& given) {
           "--sweep infers in many ways; leave out --output");
   require(my.sweep.empty() || my.feature_type.empty(),
           "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
-  require(!(my.lose_at_most < 0),
-          "--lose-at-most is at least 0, not " + example::digits(my.lose_at_most));
-  require(std::isnan(my.lose_at_most) || (my.sweep.empty() && given.kernel.empty() &&
-                                          my.width == 0 && my.feature_type.empty()),
+  require(my.lose_at_most.value_or(0) >= 0,
+          "--lose-at-most is at least 0, not " + example::digits(my.lose_at_most.value_or(0)));
+  require(!my.lose_at_most || (my.sweep.empty() && given.kernel.empty() && my.width == 0 &&
+                               my.feature_type.empty()),
           "--lose-at-most chooses kernel, width and type itself; leave out --sweep, --kernel, "
           "--width and --feature-type");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
@@ -249,7 +251,8 @@ int main(int count, char** arguments) {
       "float, half, bfloat16 or int8: what features are stored in, if not as in the data");
   add("sweep", po::value(&my.sweep)->value_name("W,W,…"),
       "infers exactly and by each sampled kernel with each width, in floats and in 8 bits");
-  add("lose-at-most", po::value(&my.lose_at_most)->value_name("P"),
+  add("lose-at-most",
+      po::value<double>()->notifier([&](double p) { my.lose_at_most = p; })->value_name("P"),
       "infers in the fastest way that costs at most P points of the validation score");
   return example::run_program(
       count, arguments,

@@ -74,8 +74,7 @@ rig::dense<T> widened(const rig::dense<Narrow>& x, rig::index first, rig::index 
 /// in a GPU's cache when the dense product reads them.
 template <class T>
 void multiply_narrow(rig::dense<T>& c, rig::accumulator accum, const narrow_features& x,
-                     const rig::dense<T>& w) {
-  constexpr rig::index rows_at_once = 1 << 14;
+                     const rig::dense<T>& w, rig::index rows_at_once = 1 << 14) {
   for (rig::index first = 0; first < c.rows(); first += rows_at_once) {
     const rig::index count = std::min(rows_at_once, c.rows() - first);
     auto part = view_of_rows(c, first, count);

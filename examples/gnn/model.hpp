@@ -236,6 +236,9 @@ class network {
                  std::uint64_t seed = 0) const {
     const var<T>* w = weights_.data();
     var<T> given, first;  // to the layer before; to the layers of gcnii
+    if (t.records() && x->narrow)
+      rig::fail(rig::errc::cannot, {"model: training reads floats, and the features are narrower; "
+                                    "make floats of them"});
     for (int l = 0; l < shape_.all_layers(); ++l) {
       const auto& a = by_layer[std::min(static_cast<std::size_t>(l), by_layer.size() - 1)];
       if (l > 0) x = between(t, x, l > 1 ? given : nullptr, w);

@@ -141,11 +141,12 @@ dense<typename S::accum> closed(const X& x, const matrix<T>& a, S s, const closu
 ///
 /// ⊕ returns one of its operands, and ⊗ keeps their order, which is tested on small numbers.
 /// Products run from left to right, so y is unique: the same bits for any number of threads and on
-/// both places, but for the sign of a zero. NaN reaches what its node reaches. Shapes: A n×n, or
-/// with transpose_b its transpose; x a dense n×K, a closure per column, or a vector; zero() is no
-/// value. Places: all. Cost: O(nnz + n) if no value changes twice; at most n + 1 rounds, which a
-/// refused cycle takes, but for NaN and infinities. Throws error: shape, place, cannot (a law),
-/// unknown_kernel, out_of_memory; range, if values do not settle.
+/// both places, but for the sign of a zero. NaN reaches what its node reaches; on a GPU NaN or −∞
+/// around a cycle is refused, as a cycle of negative weight is, if there is no width. Shapes: A
+/// n×n, or with transpose_b its transpose; x a dense n×K, a closure per column, or a vector; zero()
+/// is no value. Places: all. Cost: O(nnz + n) if no value changes twice; at most n + 1 rounds,
+/// which a refused cycle takes, but for NaN and infinities. Throws error: shape, place, cannot (a
+/// law), unknown_kernel, out_of_memory; range, if values do not settle.
 /// @code
 /// const auto from = rig::vector<float>::from_indices(A.rows(), std::vector{0}, 0.0f);
 /// const auto lengths = rig::closure(from, A, rig::min_plus<float>{});

@@ -1,8 +1,8 @@
 // The program bench_mpi: products and searches over the ranks of MPI beside PETSc and CombBLAS.
 //   OMP_NUM_THREADS=1 mpirun -n 4 build/bench_mpi --graphs rmat:17:16 --features 32
 //   mpirun -n 2 build/bench_mpi --devices --graphs reddit-like --features 256
-// It measures 1, 2, 4 … ranks, up to those that it has. All is in double, which PETSc's matrices
-// have. The answers of all are compared before they are timed.
+// It measures 1, 2, 4 … ranks, up to those that it has, in double, which PETSc's matrices have; on
+// devices all of them, in float. The answers of all are compared before they are timed.
 
 #include <mpi.h>
 #include <omp.h>
@@ -248,6 +248,8 @@ void run(int count, char** words) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (given.repeat < 1)
+    rig::fail(rig::errc::range, {"--repeat is ", given.repeat, "; give a number of at least 1"});
   given.threads = 1;
   omp_set_num_threads(1);
   given.command = "mpirun -n " + std::to_string(size) + " build/bench_mpi";

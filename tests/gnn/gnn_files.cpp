@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <sstream>
 
 #include "folders.hpp"
@@ -121,12 +122,38 @@ TEST_CASE("a folder whose features are codes") {
   CHECK(gnn::type_of_features(data) == "int8");
   CHECK(data.inputs() == 3);
   CHECK(refusal([&] { gnn::normalise_features(data); }, rig::errc::cannot)
-            .ends_with("the features are int8, which is not divided; normalise floats, then store "
-                       "those"));
+            .ends_with("the features are int8, which is not divided; store divided features, and "
+                       "leave out --normalize-features"));
   gnn::set_type_of_features(data, "half");
   CHECK(static_cast<float>(std::get<rig::dense<rig::half>>(data.features)(3, 0)) == 5);
   gnn::set_type_of_features(data, "float");
   CHECK(std::get<rig::dense<float>>(data.features)(0, 2) == doctest::Approx(3).epsilon(0.01));
+}
+
+TEST_CASE("narrow features are multiplied a few rows at a time") {
+  rig::dense<float> x(7, 5), w(5, 3), start(7, 3);
+  for (rig::index i = 0; i < 7; ++i)
+    for (rig::index j = 0; j < 5; ++j)
+      x(i, j) = static_cast<float>(i * 5 + j);  // no type rounds them
+  for (rig::index i = 0; i < 5; ++i)
+    for (rig::index j = 0; j < 3; ++j) w(i, j) = static_cast<float>(i - j);
+  rig::assign(start, rig::none, 100.0f, rig::all, rig::all);
+  std::vector<unsigned char> codes(35);
+  std::iota(codes.begin(), codes.end(), static_cast<unsigned char>(0));
+  const std::vector<float> low{0}, step{1};
+  const gnn::narrow_features all[] = {rig::quantized::from_codes(7, 5, codes, low, step),
+                                      rig::apply<rig::half>(x, rig::unary::identity),
+                                      rig::apply<rig::bfloat16>(x, rig::unary::identity)};
+  for (const auto accum : {rig::none, rig::accumulator::plus}) {
+    auto right = start;
+    example::gemm(right, accum, x, w);
+    for (const auto& narrow : all)
+      for (const rig::index rows_at_once : {1, 3, 7, 100}) {
+        auto found = start;
+        gnn::multiply_narrow(found, accum, narrow, w, rows_at_once);
+        CHECK(found == right);
+      }
+  }
 }
 
 TEST_CASE("a folder with several labels per node, and dense features") {
