@@ -367,7 +367,7 @@ TEST_CASE("a defect of a file names no option that the program does not have") {
   std::ofstream(name.path / "edge.csv") << "0,1,7\n";
   const outcome found = run("gnn_link " + name.path.string());
   CHECK(found.status == 1);
-  CHECK(found.err.ends_with("edge.csv:1: \",7\" follows the edge\n"));
+  CHECK(found.err.ends_with("edge.csv:1: \",7\" follows the edge; correct the file\n"));
   fs::remove_all(name.path);
 }
 
