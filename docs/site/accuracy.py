@@ -27,7 +27,7 @@ recipe on the same splits.
 
 Weights of SAGE and GIN begin within ±1/√inputs, as in PyTorch Geometric. They began with the larger weights of Glorot \
 and Bengio on the CPU, in the row of divided features of facebook-pages, and in `sage-pool` and `gin` of the generated \
-graphs. With those `gin` reached 58.3 on raw amazon-photo, and `sage-mean` 89.1 on proteins-like.
+graphs.
 
 {models}
 On CUDA four means are more than a point below PyTorch Geometric's. One of ten seeds of `sage-mean` on raw \

@@ -93,7 +93,7 @@ struct row {
   int threads = 0;                     ///< 0: those of the record
   double ms = 0;
   std::optional<double> prepare_ms;
-  double bytes = 0;  ///< bytes read and written if nothing is cached
+  double bytes = 0;  ///< bytes read and written if nothing is cached; over devices, received most
   std::optional<double> share_of_ceiling;
   std::optional<double> best_cusparse_ms;
   std::optional<double> ratio;
