@@ -11,6 +11,7 @@
 #include "rig/mxm_update.hpp"
 #include "rig/reduce.hpp"
 #include "rig/sample.hpp"
+#include "rig/scatter.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "tape.hpp"
@@ -337,10 +338,10 @@ var<T> max_pool(tape& t, const aggregation<T>& a, const var<T>& x) {
                     [&] { return rig::mxm(a.a, x->value, rig::arg_max_second<T>{}, desc); });
   const auto y = variable_of<T>(std::move(best.values));
   const auto winners = std::make_shared<rig::dense<rig::int32>>(std::move(best.indices));
+  const rig::index rows = x->rows(), columns = x->columns();  // X may be dropped
   t.then(stage::aggregate, [=] {
-    using max = of_max<T>;
-    const auto pairs = rig::ewise_mult(y->gradient, *winners, typename max::paired{});
-    x->add(rig::mxm(a.a, pairs, typename max::gradient{}, a.transposed()));
+    const auto into = x->open(rows, columns, y->gradient.where());
+    rig::scatter_add(x->gradient, into, y->gradient, *winners);
   });
   return y;
 }

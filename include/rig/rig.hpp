@@ -46,6 +46,7 @@
 #include "rig/reorder.hpp"
 #include "rig/sample.hpp"
 #include "rig/sampling_report.hpp"
+#include "rig/scatter.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/text.hpp"

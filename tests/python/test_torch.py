@@ -385,8 +385,7 @@ def test_same_bits_in_each_run(device):
 
 @on_each_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
-def test_scatter_in_parts(dtype, device, monkeypatch):
-    monkeypatch.setattr(_torch_operators, "_SCATTERED_AT_ONCE", 100)
+def test_scatter(dtype, device):
     dy = random(90, 7, dtype=dtype, device=device)
     winners = torch.randint(-1, 5, (90, 7), generator=torch.Generator().manual_seed(1))
     expected = torch.zeros(6, 7, dtype=torch.float64).scatter_add(

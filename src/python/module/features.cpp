@@ -92,6 +92,22 @@ cbsr maxk_gradient(nb::handle dy, const cbsr& retained) {
   });
 }
 
+/// Y = the sums of the elements of X at `rows`, in the memory of tensors, for rigblas.torch.
+void scatter_tensors(const dense_view& y, const dense_view& x, const dense_view& rows) {
+  with_float("scatter", x.full.value_type, [&]<class T>(T) {
+    const auto typed = [](const rig::dense_operand& of, auto* data) {
+      return rig::dense<std::remove_pointer_t<decltype(data)>>::view(
+          data, of.rows, of.columns, of.stride, of.where, of.stream);
+    };
+    auto to = typed(y.full, static_cast<T*>(y.full.data));
+    rig::descriptor desc;
+    desc.stream = x.full.stream;
+    const nb::gil_scoped_release release;
+    rig::scatter_add(to, rig::none, typed(x.full, static_cast<T*>(x.full.data)),
+                     typed(rows.full, static_cast<rig::int32*>(rows.full.data)), desc);
+  });
+}
+
 /// A packed copy of a dense of rig in an array of the framework of `like`.
 template <class T>
 nb::object copied(const rig::dense<T>& from, const array& like) {
@@ -429,6 +445,7 @@ void bind_features(nb::module_& m) {
   m.def("maxk", &maxk, nb::arg("X").none(), nb::arg("k"), nb::kw_only(), nb::arg("threads") = 0,
         doc::maxk);
   m.def("maxk_gradient", &maxk_gradient, nb::arg("dY"), nb::arg("retained"), doc::maxk_gradient);
+  m.def("_scatter_tensors", &scatter_tensors, nb::arg("y"), nb::arg("x"), nb::arg("rows"));
   m.def("quantize", &quantize, nb::arg("X").none(), nb::kw_only(), nb::arg("per") = "matrix",
         nb::arg("rounding") = "nearest", doc::quantize);
   m.def("symmetrise", &symmetrise, nb::arg("A").none(), doc::symmetrise);

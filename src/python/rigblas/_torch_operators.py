@@ -22,8 +22,6 @@ _SEMIRINGS = {
     "min": ("min_second", None),
 }
 _WINNERS = {"max": "arg_max_second", "min": "arg_min_second"}
-# A gradient is scattered in parts of this many elements, which bounds the memory of the sort.
-_SCATTERED_AT_ONCE = 1 << 24
 
 
 # The memory of tensors, as the extension takes it.
@@ -397,22 +395,12 @@ def _scatter_shape(dy, winners, rows):
 
 
 def _scattered(dy, winners, rows):
-    columns = dy.shape[1]
-    # A last row takes what nothing won, winner -1. Sums of 16-bit numbers are made in float32.
-    kind = dy.dtype if dy.dtype.itemsize >= 4 else torch.float32
-    total = dy.new_zeros((rows + 1) * columns, dtype=kind)
-    column = torch.arange(columns, device=dy.device)
-    step = max(1, _SCATTERED_AT_ONCE // max(columns, 1))
-    for begin in range(0, dy.shape[0] if columns else 0, step):
-        part = winners[begin : begin + step]
-        at = torch.where(part < 0, rows, part).long().mul_(columns).add_(column).view(-1)
-        values = dy[begin : begin + step].reshape(-1).to(kind)
-        # On a CPU scatter_add_ runs in order; on CUDA index_put_ sorts: neither uses atomics.
-        if dy.device.type == "cpu":
-            total.scatter_add_(0, at, values)
-        else:
-            total.index_put_((at,), values, accumulate=True)
-    return total[: rows * columns].view(rows, columns).to(dy.dtype)
+    dy, winners = dy.contiguous(), winners.contiguous()
+    out = _scatter_shape(dy, winners, rows)
+    if out.numel():
+        stream = _stream(dy.get_device())
+        _core._scatter_tensors(_view(out, stream), _view(dy, stream), _view(winners, stream))
+    return out
 
 
 def _remember_winners(ctx, inputs, output):
