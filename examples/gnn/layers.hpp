@@ -61,27 +61,25 @@ struct aggregation {
   }
 };
 
-/// Rows first … first + count − 1 of narrow features as T's.
+/// Narrow features as T's.
 template <class T>
-rig::dense<T> widened(const rig::quantized& x, rig::index first, rig::index count) {
-  return x.dequantised<T>(first, count);
+rig::dense<T> widened(const narrow_features& x) {
+  return std::visit(
+      []<class Narrow>(const Narrow& numbers) {
+        if constexpr (std::is_same_v<Narrow, rig::quantized>)
+          return numbers.template dequantised<T>();
+        else
+          return rig::apply<T>(numbers, rig::unary::identity);
+      },
+      x);
 }
-template <class T, class Narrow>
-rig::dense<T> widened(const rig::dense<Narrow>& x, rig::index first, rig::index count) {
-  return rig::apply<T>(view_of_rows(x, first, count), rig::unary::identity);
-}
-
-/// C = X·W, or C += X·W, of narrow features: some rows become T's at a time, so that they are still
-/// in a GPU's cache when the dense product reads them.
+/// X, with narrow features as T's: for two products with it.
 template <class T>
-void multiply_narrow(rig::dense<T>& c, rig::accumulator accum, const narrow_features& x,
-                     const rig::dense<T>& w, rig::index rows_at_once = 1 << 14) {
-  for (rig::index first = 0; first < c.rows(); first += rows_at_once) {
-    const rig::index count = std::min(rows_at_once, c.rows() - first);
-    auto part = view_of_rows(c, first, count);
-    example::gemm(part, accum,
-                  std::visit([&](const auto& all) { return widened<T>(all, first, count); }, x), w);
-  }
+var<T> widened(tape& t, const var<T>& x) {
+  if (!x->narrow) return x;
+  const auto y = variable_of<T>(t.run(stage::update, [&] { return widened<T>(*x->narrow); }));
+  y->needs_gradient = false;
+  return y;
 }
 
 /// C = X·W, or C += X·W.
@@ -90,7 +88,7 @@ void multiply(rig::dense<T>& c, rig::accumulator accum, const variable<T>& x, co
   if (x.is_sparse)
     rig::mxm(c, accum, x.sparse, w->value, rig::plus_times<T>{});
   else if (x.narrow)
-    multiply_narrow(c, accum, *x.narrow, w->value);
+    example::gemm(c, accum, widened<T>(*x.narrow), w->value);
   else
     example::gemm(c, accum, x.value, w->value);
 }

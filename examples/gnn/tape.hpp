@@ -92,13 +92,6 @@ var<T> part_of(const var<T>& x, rig::dense<T> view) {
   return var<T>(new variable<T>(std::move(view)), [x](variable<T>* part) { delete part; });
 }
 
-/// A view of rows first … first + count − 1.
-template <class T>
-rig::dense<T> view_of_rows(const rig::dense<T>& x, rig::index first, rig::index count) {
-  T* const data = const_cast<T*>(x.data()) + first * x.stride();
-  return rig::dense<T>::view(data, count, x.columns(), x.stride(), x.where(), x.stream());
-}
-
 /// The kinds of work whose time is told apart: products of the graph, and everything else.
 enum class stage { aggregate, update };
 

@@ -409,7 +409,9 @@ def _remember_winners(ctx, inputs, output):
 
 
 def _winners_backward(ctx, dy, _):
-    return _scatter(dy.contiguous(), ctx.saved_tensors[0], ctx.rows), None, None
+    # What torch.func.vjp saved may be wrapped still: a view has the memory.
+    winners = ctx.saved_tensors[0]
+    return _scatter(dy, winners.view_as(winners), ctx.rows), None, None
 
 
 _winners = _operator(
