@@ -23,7 +23,7 @@ namespace rig {
 /// shares memory with X or rows), out_of_memory; Y is unchanged then.
 /// @code
 /// const auto best = rig::mxm(A, X, rig::arg_max_second<float>{}, {.fill = 0});
-/// const auto dX = rig::scatter_add(dY, best.indices, X.rows());
+/// const auto dX = rig::scatter_add(dC, best.indices, X.rows());
 /// @endcode
 template <class T>
 requires(is_float<T> ||
