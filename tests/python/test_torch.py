@@ -390,8 +390,14 @@ def test_scatter(dtype, device):
     winners = torch.randint(-1, 5, (90, 7), generator=torch.Generator().manual_seed(1))
     expected = torch.zeros(6, 7, dtype=torch.float64).scatter_add(
         0, torch.where(winners < 0, 5, winners), dy.double().cpu())
-    found = torch.ops.rigblas.scatter_to_winners(dy, winners.int().to(device), 5)
-    assert_near(found.cpu(), expected[:5], dtype)
+    scatter = torch.ops.rigblas.scatter_to_winners
+    winners = winners.int().to(device)
+    assert_near(scatter(dy, winners, 5).cpu(), expected[:5], dtype)
+    apart = dy.t().contiguous().t()
+    assert torch.equal(scatter(apart, winners, 5), scatter(dy, winners, 5))
+    assert not scatter(dy[:0], winners[:0], 5).any()
+    with pytest.raises(TypeError, match="winners are float32; give int32"):
+        scatter(dy, winners.float(), 5)
 
 
 @on_each_device

@@ -94,7 +94,14 @@ cbsr maxk_gradient(nb::handle dy, const cbsr& retained) {
 
 /// Y = the sums of the elements of X at `rows`, in the memory of tensors, for rigblas.torch.
 void scatter_tensors(const dense_view& y, const dense_view& x, const dense_view& rows) {
-  with_float("scatter", x.full.value_type, [&]<class T>(T) {
+  constexpr const char* call = "scatter_to_winners";
+  if (rows.full.value_type != type::int32)
+    rig::fail(rig::errc::type,
+              {call, ": winners are ", name_of(rows.full.value_type), "; give int32"});
+  if (y.full.value_type != x.full.value_type)
+    rig::fail(rig::errc::type, {call, ": the sums are ", name_of(y.full.value_type), " and dy is ",
+                                name_of(x.full.value_type), "; give one type"});
+  with_float(call, x.full.value_type, [&]<class T>(T) {
     const auto typed = [](const rig::dense_operand& of, auto* data) {
       return rig::dense<std::remove_pointer_t<decltype(data)>>::view(
           data, of.rows, of.columns, of.stride, of.where, of.stream);

@@ -409,7 +409,7 @@ def _remember_winners(ctx, inputs, output):
 
 
 def _winners_backward(ctx, dy, _):
-    # What torch.func.vjp saved may be wrapped still: a view has the memory.
+    # Under torch.func.vjp a saved result may be a wrapper without memory; a view of it is not.
     winners = ctx.saved_tensors[0]
     return _scatter(dy, winners.view_as(winners), ctx.rows), None, None
 
