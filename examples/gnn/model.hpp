@@ -349,7 +349,10 @@ class network {
 
   /// What the neighbours give, plus X·W_self unless the node is among its neighbours.
   var<T> sage(tape& t, const aggregation<T>& a, const var<T>& given, const var<T>* w, int k) const {
-    const var<T> x = w[0]->columns() < w[0]->rows() ? widened(t, given) : given;
+    // Two dense products read X, unless the graph gathers it first.
+    const bool multiplies_twice =
+        shape_.aggregate == gathering::pool || k > 0 || w[0]->columns() <= w[0]->rows();
+    const var<T> x = multiplies_twice ? widened(t, given) : given;
     var<T> y;
     if (shape_.aggregate == gathering::pool) {
       const auto inner = linear(t, x, *w++);
