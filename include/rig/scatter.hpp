@@ -16,11 +16,12 @@ namespace rig {
 ///   Y(r,j) = Σ X(i,j) over the i whose rows(i,j) is r
 ///
 /// An index that is no row of Y, such as −1, adds nowhere. Shapes: X and rows m×f, Y r×f; `accum`:
-/// none or plus. Order: on a CPU the rows of X, 16-bit numbers in float; on a GPU none, in fixed
-/// point of unit 2^(n − 62) of the greatest |X(i,j)|, of doubles 2^(2n − 124), for m ≤ 2^n. Each
-/// run gives the same bits. Places: all. Cost: O((m + r) · f); on a GPU up to 1 GB of scratch, or 8
-/// bytes per row if more, doubles twice that. Throws error: shape, place, cannot (another accum; Y
-/// shares memory with X or rows), out_of_memory; Y is unchanged then.
+/// none or plus. On a CPU sums are in the order of the rows of X, of 16-bit numbers in float. On a
+/// GPU they are in fixed point, so their order does not matter: the unit is at most 2m · 2^−62 of
+/// the greatest finite |X(i,j)|, of doubles 2m times that again. Same bits in each run. Places:
+/// all. Cost: O((m + r) · f); docs/guide/gnn_gradients.md has the scratch. Throws error: range,
+/// shape, place, cannot (another accum; Y shares memory with X or rows), out_of_memory; Y is
+/// unchanged then.
 /// @code
 /// const auto best = rig::mxm(A, X, rig::arg_max_second<float>{}, {.fill = 0});
 /// const auto dX = rig::scatter_add(dC, best.indices, X.rows());

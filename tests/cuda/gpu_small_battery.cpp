@@ -6,6 +6,7 @@
 #include "operation_cases.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
+#include "scatter_cases.hpp"
 #include "table.hpp"
 #include "tuned.hpp"
 #include "update_cases.hpp"
@@ -211,5 +212,7 @@ TEST_CASE("MaxK: long rows, and more columns than shared memory holds") {
     sweep_maxk<rig::plus_times<float>, float, float, float>(spec, 100);
   }
 }
+
+TEST_CASE("scatter_add") { scatter_cases::check_types(gpu); }
 
 }  // namespace

@@ -36,9 +36,9 @@ struct columns_of_x {
   unsigned width;  ///< of a row
   index count;     ///< rows of Y
   word* sums;      ///< those of second words follow
-  const double* greatest;
+  double* greatest;
   int bits;
-  bool* has_others;  ///< whether some element is infinite or no number
+  bool* has_others;  ///< whether an added element is infinite or no number
 
   __device__ T element(unsigned k) const { return x[k / width * x_stride + k % width]; }
   /// Where the sum of element k is; negative: nowhere.
@@ -55,7 +55,7 @@ struct finite_size {
   columns_of_x<T> of;
   __device__ double operator()(unsigned k) const {
     const double x = fabs(convert<double>(of.element(k)));
-    return isfinite(x) ? x : 0;
+    return isfinite(x) && of.place_of(k) >= 0 ? x : 0;
   }
 };
 
@@ -113,15 +113,18 @@ void each(const build& by, int64 count, Work work) {
 }
 
 template <class T>
-void add_columns(const build& by, const columns_of_x<T>& of, index rows, double* greatest,
-                 const buffer& sums, bool accumulates) {
-  const int64 elements = int64{rows} * of.width;
+void find_greatest(const build& by, const columns_of_x<T>& of, index rows) {
   const auto sizes =
       thrust::make_transform_iterator(thrust::counting_iterator<unsigned>(0), finite_size<T>{of});
   by.with_scratch([&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceReduce::Max(scratch, bytes, sizes, greatest, elements, by.stream);
+    return cub::DeviceReduce::Max(scratch, bytes, sizes, of.greatest, int64{rows} * of.width,
+                                  by.stream);
   });
-  by.clear(sums);
+}
+
+template <class T>
+void add_columns(const build& by, const columns_of_x<T>& of, index rows, bool accumulates) {
+  const int64 elements = int64{rows} * of.width;
   each(by, elements, [of] __device__(unsigned k) { add_finite(of, k); });
   each(by, elements, [of] __device__(unsigned k) {
     if (*of.has_others) add_other(of, k);
@@ -143,20 +146,31 @@ template <class T>
 void scatter_add_as(const build& by, const dense_operand& x, const dense_operand& rows,
                     const dense_operand& y, bool accumulates) {
   const index most = columns_at_once(x.columns, std::max(x.rows, y.rows));
-  const int64 words = columns_of_x<T>::is_wide ? 2 : 1;
-  const buffer known = by.room(2, sizeof(double));
+  const index parts = (x.columns - 1) / most + 1;
+  const buffer known = by.room(int64{parts} + 1, sizeof(double));
+  const buffer sums =
+      by.room(int64{y.rows} * most * (columns_of_x<T>::is_wide ? 2 : 1), sizeof(word));
   by.clear(known);
-  auto* const greatest = known.data<double>();
-  for (index first = 0; first < x.columns; first += most) {
-    const index width = std::min(most, x.columns - first);
-    const buffer sums = by.room(int64{y.rows} * width * words, sizeof(word));
-    add_columns<T>(
-        by,
-        {static_cast<const T*>(x.data) + first, static_cast<const int32*>(rows.data) + first,
-         static_cast<T*>(y.data) + first, x.stride, rows.stride, y.stride,
-         static_cast<unsigned>(width), y.rows, sums.data<word>(), greatest, bits_below(x.rows),
-         reinterpret_cast<bool*>(greatest + 1)},
-        x.rows, greatest, sums, accumulates);
+  const auto part = [&](index p) -> columns_of_x<T> {
+    const int64 first = int64{p} * most;
+    return {static_cast<const T*>(x.data) + first,
+            static_cast<const int32*>(rows.data) + first,
+            static_cast<T*>(y.data) + first,
+            x.stride,
+            rows.stride,
+            y.stride,
+            static_cast<unsigned>(std::min<int64>(most, x.columns - first)),
+            y.rows,
+            sums.data<word>(),
+            known.data<double>() + p,
+            bits_below(x.rows),
+            reinterpret_cast<bool*>(known.data<double>() + parts)};
+  };
+  // All memory is allocated before Y changes.
+  for (index p = 0; p < parts; ++p) find_greatest(by, part(p), x.rows);
+  for (index p = 0; p < parts; ++p) {
+    by.clear(sums);
+    add_columns(by, part(p), x.rows, accumulates);
   }
 }
 
