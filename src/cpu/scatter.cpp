@@ -15,8 +15,8 @@ template <class T, class Sum>
 void add_to(Sum* sums, int64 stride, index count, const dense_operand& x, const dense_operand& rows,
             int threads) {
   constexpr index line = 64 / sizeof(Sum);
-  const index lines = (x.columns + line - 1) / line;
-  threads = std::min(threads, static_cast<int>(lines));
+  const index lines = (x.columns - 1) / line + 1;
+  threads = std::min(threads, lines);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; ++part) {
     const auto edge = [&](int64 of) {

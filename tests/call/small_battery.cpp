@@ -10,6 +10,7 @@
 #include "rig/reorder.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
+#include "scatter_cases.hpp"
 #include "table.hpp"
 
 namespace {
@@ -191,5 +192,7 @@ TEST_CASE("calls from several threads share operands") {
         REQUIRE(flipped[t](i, j) == flipped[0](i, j));
       }
 }
+
+TEST_CASE("scatter_add") { scatter_cases::check_types(rig::cpu()); }
 
 }  // namespace
