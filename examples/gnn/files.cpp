@@ -33,8 +33,15 @@ std::optional<std::string> found(const fs::path& folder, std::initializer_list<c
     if (const auto path = folder / name; fs::exists(path)) return path.string();
   return {};
 }
+/// The one of some files that a folder has.
 std::string file_of(const fs::path& folder, std::initializer_list<const char*> names) {
-  if (const auto path = found(folder, names)) return *path;
+  std::vector<const char*> present;
+  for (const char* name : names)
+    if (fs::exists(folder / name)) present.push_back(name);
+  if (present.size() == 1) return (folder / present[0]).string();
+  if (present.size() > 1)
+    fail(errc::io, {folder.string(), ": there are ", present[0], " and ", present[1],
+                    "; keep the one to be read"});
   std::string all;
   for (const char* name : names) all += (all.empty() ? "" : " or ") + std::string(name);
   fail(errc::io, {folder.string(), ": there is no ", all,
