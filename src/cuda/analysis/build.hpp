@@ -34,6 +34,9 @@ struct build {
              std::type_identity_t<Parameters>... given) const {
     launch_kernel(kernel, name, where.device, stream, blocks_for(count), build_threads, given...);
   }
+  /// Calls f(k) for 0 … count − 1, in parallel; each.hpp.
+  template <class F>
+  void each(int64 count, F f) const;
   /// The host may read `to` after `wait`.
   void to_host(void* to, const void* from, std::size_t bytes) const {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), name);

@@ -23,7 +23,7 @@ void dequantise_groups(const build& by, const dense_operand& codes, void* to, in
     }
     reinterpret_cast<vector_of<To, V>*>(out)[k] = numbers;
   };
-  by.start(&call_each<decltype(dequantise_group)>, count, count, dequantise_group);
+  by.each(count, dequantise_group);
 }
 
 template <class To>

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(element_threads) call_each(int64 count, F f) {
 }
 
 template <class F>
-void work::each(int64 count, F f) const {
+void build::each(int64 count, F f) const {
   start(&call_each<F>, count, count, f);
 }
 

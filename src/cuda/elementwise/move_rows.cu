@@ -24,7 +24,7 @@ void move_words(const build& by, const rows_to_move& of, int64 rows) {
     const int64 row = from_rows != nullptr ? from_rows[k] : k;
     to[(to_rows != nullptr ? to_rows[k] : k) * words + w] = from[row * step + w];
   };
-  by.start(&call_each<decltype(move)>, count, count, move);
+  by.each(count, move);
 }
 
 }  // namespace

@@ -107,11 +107,6 @@ __device__ double sum_at(const columns_of_x<T>& of, int64 place) {
   return sum;
 }
 
-template <class Work>
-void each(const build& by, int64 count, Work work) {
-  by.start(&call_each<Work>, count, count, work);
-}
-
 template <class T>
 void find_greatest(const build& by, const columns_of_x<T>& of, index rows) {
   const auto sizes =
@@ -125,11 +120,11 @@ void find_greatest(const build& by, const columns_of_x<T>& of, index rows) {
 template <class T>
 void add_columns(const build& by, const columns_of_x<T>& of, index rows, bool accumulates) {
   const int64 elements = int64{rows} * of.width;
-  each(by, elements, [of] __device__(unsigned k) { add_finite(of, k); });
-  each(by, elements, [of] __device__(unsigned k) {
+  by.each(elements, [of] __device__(unsigned k) { add_finite(of, k); });
+  by.each(elements, [of] __device__(unsigned k) {
     if (*of.has_others) add_other(of, k);
   });
-  each(by, int64{of.count} * of.width, [of, accumulates] __device__(unsigned place) {
+  by.each(int64{of.count} * of.width, [of, accumulates] __device__(unsigned place) {
     T& to = of.y[place / of.width * of.y_stride + place % of.width];
     const double sum = sum_at(of, place);
     to = convert<T>(accumulates ? convert<double>(to) + sum : sum);

@@ -40,10 +40,6 @@ class work : public build {
     return out;
   }
 
-  /// Calls f(k) for 0 … count − 1, in parallel; each.hpp.
-  template <class F>
-  void each(int64 count, F f) const;
-
   /// Waits, and returns the number at `from`.
   int64 read(const int64* from) const {
     const pinned_number number;
