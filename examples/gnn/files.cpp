@@ -27,21 +27,19 @@ using rig::index;
 constexpr index most_classes = 1 << 16;
 constexpr float no_label = -1;
 
-/// The first of some files that a folder has, if it has one.
+/// The one of some files that a folder has, if it has one.
 std::optional<std::string> found(const fs::path& folder, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (const auto path = folder / name; fs::exists(path)) return path.string();
-  return {};
-}
-/// The one of some files that a folder has.
-std::string file_of(const fs::path& folder, std::initializer_list<const char*> names) {
   std::vector<const char*> present;
   for (const char* name : names)
     if (fs::exists(folder / name)) present.push_back(name);
-  if (present.size() == 1) return (folder / present[0]).string();
+  if (present.empty()) return {};
   if (present.size() > 1)
     fail(errc::io, {folder.string(), ": there are ", present[0], " and ", present[1],
                     "; keep the one to be read"});
+  return (folder / present[0]).string();
+}
+std::string file_of(const fs::path& folder, std::initializer_list<const char*> names) {
+  if (const auto path = found(folder, names)) return *path;
   std::string all;
   for (const char* name : names) all += (all.empty() ? "" : " or ") + std::string(name);
   fail(errc::io, {folder.string(), ": there is no ", all,

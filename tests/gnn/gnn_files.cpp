@@ -97,6 +97,7 @@ TEST_CASE("a damaged folder is refused, with file, line and values") {
       {"graph.mtx", "%%MatrixMarket matrix coordinate real general\n4 5 1\n1 1 1\n",
        "the graph is 4x5", shape},
       {"labels.npy", "", "there are labels.txt and labels.npy; keep the one to be read", io},
+      {"graph.mtx.gz", "", "there are graph.mtx and graph.mtx.gz; keep the one to be read", io},
   };
   for (const damage& d : all) {
     const scratch_folder folder;
