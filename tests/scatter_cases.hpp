@@ -113,8 +113,8 @@ void check_type(rig::place where, double epsilon) {
         const apart<T> x_there(x, gap, where);
         apart<T> y(before, gap, where);
         rig::scatter_add(y.view, accum, x_there.view, rows_there.view);
-        // Units of the greatest sizes, below 1024.
-        const double unit = std::ldexp(2.0 * s.m, sizeof(T) == 8 ? -100 : -52);
+        // A unit of fixed point per element; sizes are below 1024.
+        const double u = std::ldexp(2.0 * s.m, -62), unit = 1024 * (sizeof(T) == 8 ? u * u : u);
         const double off = where == rig::cpu() || are_quarters ? 0 : unit * s.m;
         const bool is_exact = are_quarters && sizeof(T) >= 4;
         const double bound = is_exact ? 0 : epsilon * (sizeof(T) >= 4 ? 2 + s.m : 2);

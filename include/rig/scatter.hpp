@@ -17,11 +17,11 @@ namespace rig {
 ///
 /// An index that is no row of Y, such as −1, adds nowhere. Shapes: X and rows m×f, Y r×f; `accum`:
 /// none or plus. On a CPU sums are in the order of the rows of X, of 16-bit numbers in float. On a
-/// GPU they are in fixed point, so their order does not matter: the unit is at most 2m · 2^−62 of
-/// the greatest finite |X(i,j)|, of doubles 2m times that again. Same bits in each run. Places:
-/// all. Cost: O((m + r) · f); docs/guide/gnn_gradients.md has the scratch. Throws error: range,
-/// shape, place, cannot (another accum; Y shares memory with X or rows), out_of_memory; Y is
-/// unchanged then.
+/// GPU they are in fixed point, so their order does not matter. The unit is at most u = 2m · 2^−62
+/// of the greatest finite |X(i,j)|, or u² of it for doubles. Same bits in each run. Places: all.
+/// Cost: O((m + r) · f); docs/guide/gnn_gradients.md has the scratch. Throws error: range, shape,
+/// place, cannot (another accum; Y shares memory with X or rows), out_of_memory; Y is unchanged
+/// then.
 /// @code
 /// const auto best = rig::mxm(A, X, rig::arg_max_second<float>{}, {.fill = 0});
 /// const auto dX = rig::scatter_add(dC, best.indices, X.rows());
