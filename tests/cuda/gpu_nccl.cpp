@@ -1,5 +1,5 @@
-// Ranks of NCCL, a process and a device each: what travels from and to host memory and devices,
-// products of one rank's bits, errors. It needs two GPUs.
+// Ranks of NCCL, a process each: what travels from and to host memory and devices, products of one
+// rank's bits, errors. It needs two GPUs, or NCCL_MULTI_RANK_GPU_ENABLE=1 and NCCL 2.30.
 
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/nccl_ranks.hpp"
 #include "distributed/product_cases.hpp"
 #include "gpu.hpp"
 #include "rig/distributed/nccl.hpp"
@@ -44,7 +45,7 @@ struct findings {
   void report() const { require(words.empty(), words); }
 };
 
-int devices() { return static_cast<int>(rig::devices().size()) - 1; }
+using nccl_ranks::device_of, nccl_ranks::greatest_size;
 
 /// What a rank's process finds in its environment.
 constexpr const char *rank_variable = "RIG_NCCL_RANK", *size_variable = "RIG_NCCL_SIZE",
@@ -113,8 +114,8 @@ std::vector<std::string> command_line() {
 /// A process is a rank of each number of ranks in turn, or starts them before doctest runs.
 [[maybe_unused]] const bool is_rank = [] {
   if (std::getenv(rank_variable) != nullptr) return true;
-  if (gpu.device == 0 && devices() < 2) {
-    std::puts("SKIPPED: one CUDA device here, this needs two");
+  if (gpu.device == 0 && greatest_size() < 2) {
+    std::puts("SKIPPED: one CUDA device here, this needs two or NCCL_MULTI_RANK_GPU_ENABLE=1");
     std::exit(77);
   }
   auto words = command_line();
@@ -122,20 +123,20 @@ std::vector<std::string> command_line() {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   bool pass = true;
-  for (int size = 1; size <= devices() && pass; ++size) {
+  for (int size = 1; size <= greatest_size() && pass; ++size) {
     pass = do_ranks_pass(size, arguments.data());
-    std::printf("%d of %d devices: %s\n", size, devices(), pass ? "pass" : "fail");
+    std::printf("%d of %d ranks: %s\n", size, greatest_size(), pass ? "pass" : "fail");
     std::fflush(stdout);
   }
   std::exit(pass ? 0 : 1);
 }();
 
-/// This process's rank, on the device of its number. It is not destroyed: CUDA ends first.
+/// This process's rank, on its device. It is not destroyed: CUDA ends first.
 const rig::communicator& here() {
   static const rig::communicator& made = *[] {
     const int rank = number_in(rank_variable);
     ncclComm_t of = nullptr;
-    require(cudaSetDevice(rank) == cudaSuccess, "cudaSetDevice");
+    require(cudaSetDevice(device_of(rank)) == cudaSuccess, "cudaSetDevice");
     require(ncclCommInitRank(&of, number_in(size_variable), id_from(std::getenv(id_variable)),
                              rank) == ncclSuccess,
             "ncclCommInitRank");
@@ -178,7 +179,7 @@ unsigned char byte_of(int from, int to, std::size_t number, std::size_t at) {
 /// Messages of odd sizes between all pairs, each from and to host memory or a device.
 void exchange_all(const rig::communicator& here, const std::vector<bool>& is_sent_from_device,
                   const std::vector<bool>& is_received_on_device) {
-  const rig::place device = rig::cuda(here.rank());
+  const rig::place device = rig::cuda(device_of(here.rank()));
   const std::vector<std::size_t> sizes{1, 0, 3, 17, (std::size_t{1} << 20) + 1};
   std::vector<rig::buffer> sent, received;
   std::vector<rig::message> sends, receives;
@@ -195,7 +196,7 @@ void exchange_all(const rig::communicator& here, const std::vector<bool>& is_sen
     }
   rig::synchronise(device);
   here.exchange(sends, receives);
-  require(cudaSetDevice(here.rank()) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
+  require(cudaSetDevice(device.device) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
           "the device");
   std::size_t number = 0;
   for (int other = 0; other < here.size(); ++other)
@@ -218,8 +219,8 @@ TEST_CASE("bytes from and to host memory and devices") {
 
 TEST_CASE("an exchange keeps the order of the call's stream") {
   on_devices([](const rig::communicator& here) {
-    const int device = here.rank(), next = (device + 1) % here.size(),
-              before = (device + here.size() - 1) % here.size();
+    const int device = device_of(here.rank()), next = (here.rank() + 1) % here.size(),
+              before = (here.rank() + here.size() - 1) % here.size();
     require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice");
     cudaStream_t stream = nullptr;
     require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess, "a stream");
@@ -230,7 +231,7 @@ TEST_CASE("an exchange keeps the order of the call's stream") {
                  in = rig::buffer::allocate(bytes, rig::cuda(device));
       rig::synchronise(rig::cuda(device));
       for (int round = 0; round < 8; ++round) {
-        cudaMemsetAsync(out.data(), 16 * round + device, bytes, stream);
+        cudaMemsetAsync(out.data(), 16 * round + here.rank(), bytes, stream);
         const rig::message send{next, out.data(), bytes}, receive{before, in.data(), bytes};
         const auto count = static_cast<std::size_t>(here.size() > 1);
         here.exchange({&send, count}, {&receive, count}, stream);
@@ -303,18 +304,9 @@ template <class S>
 void multiply_on_devices(const matrix<float>& a, const dense<float>& x) {
   for (int kind = 0; kind < 2; ++kind)
     on_devices([&](const rig::communicator& here) {
-      const rig::place device = rig::cuda(here.rank());
       const auto rows = layout_of(a.structure(), here.size(), kind, 3);
-      const auto part = distributed<matrix<float>>::from_whole(here, a, rows).to(device);
-      const auto of_x = distributed<dense<float>>::from_whole(here, x, rows).to(device);
-      findings found;
-      rig::descriptor one;
-      one.kernel = rig::explain(part, of_x, S()).kernel;
-      const auto expected = rig::mxm(a.to(device), x.to(device), S(), one).to(rig::cpu());
-      for (int round = 0; round < 3; ++round)
-        found(same_bits(rig::mxm(part, of_x, S()).gather(), expected),
+      require(nccl_ranks::multiplies_on_devices<S>(here, a, x, rows),
               words_of(S::name, here.size(), kind, x.columns()));
-      found.report();
     });
 }
 

@@ -1,11 +1,13 @@
-// Ranks of MPI whose bytes on devices go by NCCL, a device each: the bits of one rank, an error of
-// one rank on all, and bytes from device to device. Run by mpirun; skipped with fewer devices.
+// Ranks of MPI whose bytes on devices go by NCCL: the bits of one rank, an error of one rank on
+// all, and bytes and products from device to device. Run by mpirun; skipped where the devices take
+// fewer ranks.
 
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
 #include <vector>
 
+#include "distributed/nccl_ranks.hpp"
 #include "distributed/product_cases.hpp"
 #include "rig/distributed/mpi_nccl.hpp"
 
@@ -29,7 +31,7 @@ bool passes_on(const rig::communicator& here) {
   constexpr std::size_t bytes = (std::size_t{1} << 20) + 3;
   const int next = (here.rank() + 1) % here.size(),
             before = (here.rank() + here.size() - 1) % here.size();
-  const rig::place device = rig::cuda(here.rank());
+  const rig::place device = rig::cuda(nccl_ranks::device_of(here.rank()));
   const auto out = rig::buffer::allocate(bytes, device), in = rig::buffer::allocate(bytes, device);
   cudaMemset(out.data(), here.rank() + 1, bytes);
   cudaDeviceSynchronize();
@@ -61,6 +63,9 @@ bool run(ncclComm_t devices) {
   bool right = is_right<rig::plus_times<float>>(here, a, 0);
   right &= is_right<damped>(here, a, 1);
   right &= passes_on(here);
+  right &= nccl_ranks::multiplies_on_devices<rig::plus_times<float>>(
+      here, a, random_dense<float>(a.columns(), 32, 5),
+      layout_of(a.structure(), here.size(), 0, 3));
   right &= fails_together(here, a);
   return here.all_reduce(right, rig::joining::least) == 1;
 }
@@ -69,17 +74,19 @@ bool run(ncclComm_t devices) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0, size = 0, devices = 0, code = 77;
+  int rank = 0, size = 0, code = 77;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < size) {
-    if (rank == 0) std::printf("SKIPPED: %d CUDA devices here, this needs %d\n", devices, size);
+  if (nccl_ranks::greatest_size() < size) {
+    if (rank == 0)
+      std::printf("SKIPPED: %d CUDA devices here, this needs %d or NCCL_MULTI_RANK_GPU_ENABLE=1\n",
+                  nccl_ranks::devices(), size);
   } else {
     ncclUniqueId id;
     ncclComm_t of = nullptr;
     if (rank == 0) ncclGetUniqueId(&id);
     MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, MPI_COMM_WORLD);
-    code = cudaSetDevice(rank) == cudaSuccess &&
+    code = cudaSetDevice(nccl_ranks::device_of(rank)) == cudaSuccess &&
                    ncclCommInitRank(&of, size, id, rank) == ncclSuccess && run(of)
                ? 0
                : 1;
