@@ -163,8 +163,23 @@ rig_status rig_view_elements(const rig_elements* elements, rig_container** out);
 /// A dense of zeros.
 rig_status rig_new_dense(int64_t rows, int64_t columns, rig_type type, rig_place place,
                          rig_container** out);
+
+/// What a file does not state itself. All fields may be 0, and null in place of the struct has the
+/// same meaning. The first four are for edge lists.
+typedef struct rig_read_options {
+  size_t size;             ///< sizeof(rig_read_options)
+  int64_t nodes;           ///< rows and columns; 0: as many as the greatest node requires
+  int32_t separator;       ///< between two words: one of , ; : | and 0 for blanks
+  int32_t no_values;       ///< whether a third column is not the value; set extra_columns too
+  int32_t extra_columns;   ///< whether further columns are ignored, not refused
+  int32_t symmetrise;      ///< whether the matrix is joined with its transpose
+  const char* duplicates;  ///< the operator of repeated entries, as "plus"; null: an error
+} rig_read_options;
+
 /// A sparse matrix from a file: Matrix Market, an edge list, both also in gzip, or SciPy's .npz.
-rig_status rig_read_file(const char* path, rig_type type, rig_container** out);
+rig_status rig_read_file(const char* path, rig_type type, const rig_read_options* options,
+                         rig_container** out);
+
 /// Takes over a tensor of DLPack with one or two dimensions, whose rows lie in order; its deleter
 /// is called when the last container with its memory goes. If the call fails, the tensor is the
 /// caller's. Work on the tensor of a device must be complete, or ordered with `stream`.

@@ -86,6 +86,28 @@ erased_matrix copied(const char* call, const rig_csr& from) {
   return out;
 }
 
+/// The operator of repeated entries; none if there is no name.
+accumulator combine_from(const char* call, const char* field, const char* name) {
+  if (name == nullptr) return accumulator::none;
+  return static_cast<accumulator>(number_of_name(call, field, name, binary_names().first(8)) +
+                                  static_cast<int>(accumulator::plus));
+}
+
+read_options read_options_from(const char* call, const rig_read_options* options) {
+  read_options out;
+  if (options == nullptr) return out;
+  const rig_read_options from = read(call, "options", options);
+  if (from.separator < 0 || from.separator > 127)
+    fail(errc::range, {call, ": options->separator is ", from.separator, "; give a character"});
+  out.nodes = from.nodes;
+  if (from.separator != 0) out.separator = static_cast<char>(from.separator);
+  out.values = from.no_values == 0;
+  out.extra_columns = from.extra_columns != 0;
+  out.symmetrise = from.symmetrise != 0;
+  out.duplicates = combine_from(call, "options->duplicates", from.duplicates);
+  return out;
+}
+
 erased_matrix from_tuples(const char* call, const rig_tuples& from) {
   const type of = type_from(call, from.type);
   const std::vector<int32> zeros(from.is_vector != 0 ? static_cast<std::size_t>(from.count) : 0);
@@ -99,12 +121,7 @@ erased_matrix from_tuples(const char* call, const rig_tuples& from) {
     const sorted_tuples sorted = sort_tuples(from.rows, from.columns, i, j, true);
     return with_type(of, [&]<class T>(T) { return iso_of(sorted.structure, convert<T>(1.0f)); });
   }
-  const accumulator combine =
-      from.combine == nullptr
-          ? accumulator::none
-          : static_cast<accumulator>(
-                number_of_name(call, "tuples->combine", from.combine, binary_names().first(8)) +
-                static_cast<int>(accumulator::plus));
+  const accumulator combine = combine_from(call, "tuples->combine", from.combine);
   return with_type(of, [&]<class T>(T) {
     const std::span values(static_cast<const T*>(from.values),
                            static_cast<std::size_t>(from.count));
@@ -180,17 +197,19 @@ rig_status rig_new_dense(int64_t rows, int64_t columns, rig_type type, rig_place
   });
 }
 
-rig_status rig_read_file(const char* path, rig_type type, rig_container** out) {
+rig_status rig_read_file(const char* path, rig_type type, const rig_read_options* options,
+                         rig_container** out) {
   const char* const call = "rig_read_file";
   return guarded(call, [&] {
     require(call, "out", out);
     const std::string name = &given(call, "path", path);
+    const rig::read_options how = read_options_from(call, options);
     rig::erased_matrix made =
         rig::with_type(type_from(call, type), [&]<class T>(T) -> rig::erased_matrix {
           if constexpr (rig::is_small_float<T>)
-            return rig::converted(rig::erased(rig::read_matrix<float>(name)), rig::type_of<T>);
+            return rig::converted(rig::erased(rig::read_matrix<float>(name, how)), rig::type_of<T>);
           else
-            return rig::erased(rig::read_matrix<T>(name));
+            return rig::erased(rig::read_matrix<T>(name, how));
         });
     *out = held(std::move(made), false).release();
   });

@@ -201,14 +201,54 @@ static void test_files(const char* path) {
   want.value[1][0] = 1;
   for (type = RIG_INT32; type <= RIG_BFLOAT16; ++type) {
     a = NULL;
-    OK(rig_read_file(path, (rig_type)type, &a));
+    OK(rig_read_file(path, (rig_type)type, NULL, &a));
     CHECK(equals(a, &want));
     rig_free(a);
   }
   a = NULL;
   remove(path);
-  FAILS(RIG_ERROR_IO, path, rig_read_file(path, RIG_FLOAT32, &a));
+  FAILS(RIG_ERROR_IO, path, rig_read_file(path, RIG_FLOAT32, NULL, &a));
   CHECK(a == NULL);
+}
+
+/* A list of edges whose words, size and repeated edges only the program knows. */
+static void test_read_options(const char* path) {
+  FILE* file = fopen(path, "w");
+  table want;
+  rig_container* a = NULL;
+  rig_read_options options;
+  fputs("0,1,2.5,x\n0,1,4,y\n2,0,1,z\n", file);
+  fclose(file);
+  memset(&options, 0, sizeof options);
+  FAILS(RIG_ERROR_SIZE, "options->size is 0", rig_read_file(path, RIG_FLOAT32, &options, &a));
+  options.size = sizeof options;
+  FAILS(RIG_ERROR_FORMAT, path, rig_read_file(path, RIG_FLOAT32, &options, &a));
+  options.separator = ',';
+  options.extra_columns = 1;
+  FAILS(RIG_ERROR_FORMAT, "on line 1; set", rig_read_file(path, RIG_FLOAT32, &options, &a));
+  options.duplicates = "sum";
+  FAILS(RIG_ERROR_RANGE, "options->duplicates", rig_read_file(path, RIG_FLOAT32, &options, &a));
+  options.separator = 300;
+  FAILS(RIG_ERROR_RANGE, "separator is 300", rig_read_file(path, RIG_FLOAT32, &options, &a));
+  options.separator = ',';
+  options.duplicates = "plus";
+  options.nodes = 4;
+  OK(rig_read_file(path, RIG_FLOAT32, &options, &a));
+  memset(&want, 0, sizeof want);
+  want.rows = want.columns = 4;
+  want.has[0][1] = want.has[2][0] = 1;
+  want.value[0][1] = 6.5;
+  want.value[2][0] = 1;
+  CHECK(equals(a, &want));
+  rig_free(a);
+  a = NULL;
+  options.no_values = options.symmetrise = 1;
+  OK(rig_read_file(path, RIG_FLOAT32, &options, &a));
+  want.has[1][0] = want.has[0][2] = 1;
+  want.value[0][1] = want.value[1][0] = want.value[0][2] = 1;
+  CHECK(equals(a, &want));
+  rig_free(a);
+  remove(path);
 }
 
 /* DLPack's structs, as its header has them. */
@@ -311,6 +351,7 @@ int main(void) {
   for (type = RIG_INT32; type <= RIG_BFLOAT16; ++type) test_tuples((rig_type)type);
   test_elements();
   test_files("c_containers.mtx");
+  test_read_options("c_containers.edges");
   test_dlpack();
   return finished();
 }

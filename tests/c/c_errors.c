@@ -32,7 +32,7 @@ static void test_null(void) {
   FAILS(RIG_ERROR_NULL, "tuples is null", rig_from_tuples(NULL, &c));
   FAILS(RIG_ERROR_NULL, "elements is null", rig_view_elements(NULL, &c));
   FAILS(RIG_ERROR_NULL, "out is null", rig_new_dense(1, 1, RIG_BOOL, RIG_CPU, NULL));
-  FAILS(RIG_ERROR_NULL, "path is null", rig_read_file(NULL, RIG_FLOAT32, &c));
+  FAILS(RIG_ERROR_NULL, "path is null", rig_read_file(NULL, RIG_FLOAT32, NULL, &c));
   FAILS(RIG_ERROR_NULL, "tensor is null", rig_from_dlpack(NULL, NULL, &c));
   FAILS(RIG_ERROR_NULL, "dense is null", rig_to_dlpack(NULL, (struct DLManagedTensor**)&c));
   FAILS(RIG_ERROR_NULL, "of is null", rig_describe(NULL, NULL));
