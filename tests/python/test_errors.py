@@ -109,7 +109,7 @@ CASES = [
     (lambda A: rig.matrix("nowhere.mtx"), OSError, "nowhere.mtx"),
     (lambda A: rig.matrix(3), TypeError, "int is no matrix; give"),
     (lambda A: rig.matrix(None), TypeError, "NoneType is no matrix"),
-    (lambda A: rig.matrix(np.ones((2, 2), dtype=complex)), TypeError, "no matrix"),
+    (lambda A: rig.matrix(np.ones((2, 2), dtype=complex)), TypeError, "ndarray of complex128 is no matrix"),
     (lambda A: rig.matrix(sp.csr_array(np.eye(2) * 1j)), TypeError, "complex128"),
     (lambda A: rig.matrix(sp.coo_array(np.ones(3))), ValueError, "1 dimensions"),
     (lambda A: rig.matrix(([1.0], ([5], [0])), shape=(2, 2)), ValueError, "5"),

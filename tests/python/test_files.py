@@ -71,3 +71,15 @@ def test_defects_are_named(tmp_path):
         rig.write(tmp_path / "v.mtx", rig.vector([0]))
     with pytest.raises(TypeError, match="float16"):
         rig.read(path, "float16")
+
+
+def test_names_that_say_another_format_are_refused(tmp_path):
+    for name, A in (("a.mtx", np.eye(2)), ("a.npz", np.eye(2)), ("a.mtx.gz", np.eye(2)),
+                    ("a.npy", rig.matrix(np.eye(3))), ("a.csv", rig.matrix(np.eye(3)))):
+        with pytest.raises(ValueError, match=name):
+            rig.write(tmp_path / name, A)
+    assert not list(tmp_path.iterdir())
+    rig.write(tmp_path / "x.npy", np.arange(3.0))
+    assert np.load(tmp_path / "x.npy").shape == (3, 1)
+    with pytest.raises(ValueError, match="numpy.load"):
+        rig.read(tmp_path / "x.npy")

@@ -134,8 +134,7 @@ def test_bipartite_batches(kind, arguments, targets, edges, device):
     y = features(device, targets, columns=FEATURES if kind == "GINConv" else 3)
     assert_same(theirs, ours, lambda layer, a, b: layer((a, b), edges), [x, y])
     assert_same(theirs, ours, lambda layer, a, b: layer((a, b), edges, size=(20, targets)), [x, y])
-    if kind != "GINConv":
-        assert_same(theirs, ours, lambda layer, a: layer((a, None), edges, size=(20, targets)), [x])
+    assert_same(theirs, ours, lambda layer, a: layer((a, None), edges, size=(20, targets)), [x])
     with pytest.raises(ValueError, match="20 sources"):
         ours((x, y), edges, size=(21, targets))
 
@@ -176,6 +175,27 @@ def test_a_graph_in_place_of_an_edge_index(device):
         torch.testing.assert_close(ours(x, graph), theirs(x, edges))
     theirs, ours = twins("SAGEConv", (FEATURES, 5), device, aggr="std")  # PyG's own code runs it
     torch.testing.assert_close(ours(x, graph), theirs(x, edges))
+
+
+@on_each_device
+def test_repeated_edges_and_weights_of_a_graph(device):
+    edges = graphs(device)[1]
+    x = features(device)
+    for kind, options in (("SAGEConv", {}), ("SAGEConv", dict(aggr="max")), ("SAGEConv", dict(aggr="std")),
+                          ("GCNConv", {}), ("GCNConv", dict(aggr="mean")), ("GATConv", {}),
+                          ("GATConv", dict(add_self_loops=False)), ("SAGEConv", dict(flow="target_to_source"))):
+        theirs, ours = twins(kind, (FEATURES, 5), device, **options)
+        torch.testing.assert_close(ours(x, rt.Graph(edges, (NODES, NODES))), theirs(x, edges))
+    edges = graphs(device)[0]
+    value = torch.linspace(0.1, 1, edges.shape[1], device=device)
+    adjacency = torch.sparse_coo_tensor(edges.flip(0), value, (NODES, NODES)).to_sparse_csr()
+    graph = rt.Graph(adjacency)
+    for options in (dict(normalize=False, aggr="mean"), dict(aggr="max"), {}):
+        theirs, ours = twins("GCNConv", (FEATURES, 5), device, **options)
+        torch.testing.assert_close(ours(x, graph), theirs(x, edges, value))
+    for aggr in ("sum", "mean", "max") if device == "cpu" else ("sum", "mean"):  # PyG refuses it there
+        theirs, ours = twins("SAGEConv", (FEATURES, 5), device, aggr=aggr)
+        torch.testing.assert_close(ours(x, graph), ours(x, adjacency))
 
 
 @on_each_device

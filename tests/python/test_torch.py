@@ -3,10 +3,14 @@
 import copy
 import doctest
 import gc
+import pickle
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
+
+import torch.multiprocessing  # noqa: E402, F401: what ForkingPickler does with tensors
 
 import rigblas as rig  # noqa: E402
 import rigblas.torch as rt  # noqa: E402
@@ -711,6 +715,53 @@ def test_a_copy_of_a_model_shares_its_graph():
     assert copy.deepcopy({"graph": graph})["graph"] is graph
 
 
+@on_each_device
+def test_a_pickled_graph_has_a_handle_of_its_own(device):
+    edges = torch.tensor([[0, 0, 2, 1, 0], [1, 1, 1, 0, 1]], device=device)
+    x, w = random(3, 2, device=device), random(5, device=device)
+    for graph in (rt.Graph(edges, (3, 3)), rt.Graph(rt.Graph(edges, (3, 3)).matrix)):
+        indices = graph.edge_index
+        found = pickle.loads(bytes(ForkingPickler.dumps(graph)))  # as another process gets it
+        assert found.handle != graph.handle and found.device == graph.device
+        assert torch.equal(graph.edge_index, indices) and torch.equal(found.edge_index, indices)
+        assert torch.equal(rt.spmm(found, x, "mean"), rt.spmm(graph, x, "mean"))
+        assert found.repeated == graph.repeated
+        assert copy.copy(graph) is graph
+    found = pickle.loads(pickle.dumps(rt.Graph(edges, (3, 3))))
+    assert torch.equal(found.in_order(w), rt.Graph(edges, (3, 3)).in_order(w))
+    assert [each.tolist() for each in found.edges[0]] == [[1, 0, 0, 0, 2], [0, 1, 1, 1, 1]]
+
+
+@on_each_device
+def test_equal_columns_of_a_sparse_tensor_are_added(device):
+    adjacency = torch.sparse_csr_tensor(
+        torch.tensor([0, 2, 2, 3]), torch.tensor([1, 1, 0]), torch.tensor([5.0, 7.0, 1.0]), (3, 3)
+    ).to(device)
+    found = rt.spmm(adjacency, torch.eye(3, device=device))
+    assert found.tolist() == [[0, 12, 0], [0, 0, 0], [1, 0, 0]]
+
+
+@on_each_device
+@pytest.mark.parametrize("reduce", REDUCES)
+@pytest.mark.parametrize("rows, columns", [(0, 4), (4, 0), (3, 4)])
+def test_gradients_without_entries(rows, columns, reduce, device):
+    graph = rt.Graph(torch.zeros(2, 0, dtype=torch.int64, device=device), (columns, rows))
+    x, w = random(columns, 3, device=device, grad=True), random(0, device=device, grad=True)
+    for weight in (None, w) if reduce in ("sum", "mean") else (None,):
+        y = rt.spmm(graph, x, reduce, weight)
+        assert y.shape == (rows, 3) and not y.any()
+        (dx,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+        assert dx.shape == x.shape and not dx.any()
+
+
+def test_weights_that_change_serve_every_type():
+    graph = rt.Graph(torch.eye(2).to_sparse())
+    x = torch.ones(2, 1, dtype=torch.float64)
+    assert rt.spmm(graph, x).tolist() == [[1], [1]]
+    graph.weight.mul_(3)
+    assert rt.spmm(graph, x).tolist() == [[3], [3]]
+
+
 def test_under_inference_mode():
     with torch.inference_mode():
         edges = torch.tensor([[0, 1], [1, 1]])
@@ -780,6 +831,15 @@ def test_errors_name_the_values():
         (ValueError, "weight has 2 heads", lambda: rt.spmm(graph, x, weight=torch.ones(13, 2))),
         (TypeError, "size is 3", lambda: rt.Graph(torch.ones(2, 3).long(), 3)),
         (TypeError, r"size is \(3, 3, 3\)", lambda: rt.Graph(torch.ones(2, 3).long(), (3, 3, 3))),
+        (TypeError, r"size is \(2.5, 3\)", lambda: rt.Graph(torch.ones(2, 3).long(), (2.5, 3))),
+        (ValueError, r"size is \(-2, 3\)", lambda: rt.Graph(torch.ones(2, 0).long(), (-2, 3))),
+        (ValueError, "give numbers from 0 to 2147483647", lambda: rt.Graph(torch.ones(2, 3).long(), (2**62, 6))),
+        (ValueError, "at most 2147483647", lambda: rt.Graph(torch.tensor([[0, 2**31], [1, 0]]))),
+        (ValueError, r"A is 9x7, size is \(9, 7\)", lambda: rt.Graph(graph.matrix, (9, 7))),
+        (TypeError, "torch.complex64", lambda: rt.Graph(torch.eye(2, dtype=torch.complex64).to_sparse_csr())),
+        (TypeError, "^spmm: features are NoneType", lambda: rt.spmm(torch.zeros(2, 0).long(), None)),
+        (ValueError, r"reduce is \['sum'\]", lambda: rt.spmm(graph, x, ["sum"])),
+        (ValueError, "^sampled_spmm: rescale", lambda: rt.sampled_spmm(graph, x, "max", rescale=True)),
         (TypeError, "layout torch.sparse_bsr", lambda: rt.Graph(torch.eye(4).to_sparse_bsr((2, 2)))),
         (ValueError, "A is on cpu, x is on meta", lambda: rt.spmm(graph, x.to("meta"))),
         (ValueError, "A is 9x7, x has 7 rows", lambda: rt.sddmm(graph, x, x)),

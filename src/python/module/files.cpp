@@ -1,6 +1,9 @@
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "docstrings.hpp"
 #include "features.hpp"
@@ -11,7 +14,16 @@
 namespace rigblas {
 namespace {
 
+/// Whether a name ends in one of these, packed or not.
+bool is_named(const std::string& path, std::initializer_list<std::string_view> endings) {
+  std::string_view name = path;
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 matrix read_sparse(const std::string& path, nb::handle dtype, const rig::read_options& options) {
+  if (is_named(path, {".npy"}))
+    rig::fail(rig::errc::format, {path, ": .npy holds an array; read it with numpy.load"});
   return with_type(type_from(dtype), [&]<class T>(T) {
     if constexpr (rig::is_in_files<T>) {
       const nb::gil_scoped_release release;
@@ -28,6 +40,13 @@ void write(const std::string& path, nb::handle object) {
   const operand x = read_operand(object, "write", "A");
   if (x.what == operand::kind::vector)
     rig::fail(rig::errc::type, {"write: A is a Vector; write A.toarray()"});
+  if (x.is_dense() && is_named(path, {".mtx", ".npz", ".csv"}))
+    rig::fail(rig::errc::cannot, {"write: A is an array, which becomes .npy, and the path is '",
+                                  path, "'; write rig.matrix(A), or end the name in .npy"});
+  if (!x.is_dense() && is_named(path, {".npy", ".csv"}))
+    rig::fail(rig::errc::cannot,
+              {"write: A is a Matrix, which becomes Matrix Market or .npz, and the path is '", path,
+               "'; write A.toarray(), or end the name in .mtx or .npz"});
   with_type(x.stored(), [&]<class T>(T) {
     if constexpr (rig::is_in_files<T>) {
       if (x.is_dense())

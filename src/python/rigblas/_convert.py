@@ -85,8 +85,9 @@ def _matrix(obj, shape, dtype, copy):
         return _from_edges(given, shape, dtype)
     if given.ndim == 2 and given.dtype.kind in "iufb":
         return _core._from_dense(given)
+    kind = type(obj).__name__ + (f" of {obj.dtype}" if hasattr(obj, "dtype") else "")
     raise TypeError(
-        f"matrix: a {type(obj).__name__} is no matrix; give a SciPy sparse matrix, (data, indices, indptr), "
+        f"matrix: a {kind} is no matrix; give a SciPy sparse matrix, (data, indices, indptr), "
         "(data, (row, col)), edges of shape (2, E), an array of two dimensions or a file"
     )
 
@@ -293,9 +294,9 @@ def write(path, A) -> None:
     ----------
     path : str or path
         The file is written whole, or stays as it was. A Matrix becomes an archive of SciPy if the name ends in .npz.
-        A name that ends in .gz gets packed bytes.
+        A name that ends in .gz gets packed bytes. A name of another format than that of A is refused.
     A : Matrix or array
-        Of float32, float64, int32, int64 or bool.
+        Of float32, float64, int32, int64 or bool. An array of one dimension becomes a column.
 
     Returns
     -------
@@ -305,5 +306,7 @@ def write(path, A) -> None:
     ------
     OSError
     TypeError
+    ValueError
+        If the name ends in that of another format.
     """
     _core._write(_path(path), A)

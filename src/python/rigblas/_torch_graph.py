@@ -1,5 +1,6 @@
 """Graphs as rigblas.torch takes them: their entries, and what is derived from those."""
 
+import io
 import itertools
 import weakref
 
@@ -37,8 +38,8 @@ class Graph:
         shape (2, E) is an ``edge_index`` of PyG: sources, then targets. Repeated edges become one
         entry that counts them.
     size : (int, int), optional
-        Of an ``edge_index``, the number of sources and of targets, as in PyG. By default both are the
-        greatest index plus one.
+        The number of sources and of targets, as in PyG; of a matrix they are its columns and rows. By
+        default both are the greatest index of an ``edge_index`` plus one.
 
     Attributes
     ----------
@@ -51,7 +52,9 @@ class Graph:
         The constant weights of the entries, shape (nnz,), in the order of the entries: row by row,
         with ascending columns. None: every entry counts 1.
     repeated : bool
-        Whether the ``edge_index`` had repeated edges.
+        Whether there were repeated edges.
+    is_counted : bool
+        Whether `weight` counts repeated edges of an ``edge_index``.
     matrix : rigblas.Matrix
         The entries without weights.
     handle : int
@@ -64,23 +67,32 @@ class Graph:
     TypeError
         If A is none of these, or a sparse tensor that requires gradients.
     ValueError
-        If an index is negative or not below `size`.
+        If an index is negative or not below `size`, or `size` is not that of a matrix.
     """
 
     def __init__(self, A, size=None):
         self.weight = self.order = self._segments = None
         self._begins = self._offsets = self._columns = None
-        self.repeated = False
+        self.repeated = self.is_counted = False
         self.derived = {}
         self._shares = {}
         with torch.inference_mode(False):  # a graph may be made in inference, and trained with later
             self._take(A, size)
+        self._publish()
+        if size is not None and any(n not in (None, is_) for n, is_ in zip(size, self.shape[::-1])):
+            raise ValueError(
+                f"graph: A is {self.shape[0]}x{self.shape[1]}, size is {tuple(size)}; give (sources, "
+                f"targets), which are {self.shape[::-1]} here"
+            )
+
+    def _publish(self):
         self.shape = tuple(self.matrix.shape)
         self.nnz = self.matrix.nnz
         self.handle = handle = next(_handles)
         _graphs[handle] = weakref.ref(self, lambda _: _graphs.pop(handle, None))
 
     def _take(self, A, size):
+        _require_size(size)
         if isinstance(A, _core.Matrix):
             self._take_matrix(A)
         elif isinstance(A, torch.Tensor) and A.layout != torch.strided:
@@ -120,6 +132,8 @@ class Graph:
         self._take_csr(A.crow_indices(), A.col_indices(), A.values(), A.shape)
 
     def _take_csr(self, offsets, columns, values, shape):
+        if values is not None and values.is_complex():
+            raise TypeError(f"graph: the entries are {values.dtype}; give real numbers")
         if values is not None and values.dim() != 1:
             raise ValueError(
                 f"graph: the entries hold values of shape {tuple(values.shape[1:])}; give numbers"
@@ -130,6 +144,7 @@ class Graph:
         self._take_entries(rows, columns, shape)
         if values is not None:
             self.weight = self.in_order(values.detach())
+            self.is_counted = False
 
     def _take_edge_index(self, A, size):
         if A.dim() != 2 or A.shape[0] != 2 or A.dtype not in _INTEGERS:
@@ -142,8 +157,6 @@ class Graph:
         A = A.detach().as_subclass(torch.Tensor)
         source, target = A[0], A[1]
         nodes = (None, None) if size is None else size
-        if not isinstance(nodes, (tuple, list)) or len(nodes) != 2:
-            raise TypeError(f"graph: size is {size!r}; give the numbers of sources and of targets")
         if None in nodes:
             most = int(A.max()) + 1 if A.shape[1] else 0
             nodes = tuple(most if n is None else n for n in nodes)
@@ -152,6 +165,8 @@ class Graph:
     def _take_entries(self, rows, columns, shape):
         """Sorts the entries by rows, then columns; `order` names the edge of each entry."""
         self.device = rows.device
+        if max(shape) > _GREATEST:
+            raise ValueError(f"graph: there are {max(shape)} nodes, and at most {_GREATEST} can serve")
         _require_range("target", rows, shape[0])
         _require_range("source", columns, shape[1])
         width = max(shape[1], 1)
@@ -164,6 +179,7 @@ class Graph:
         if self.repeated:
             self._begins = torch.nn.functional.pad(is_first.nonzero().view(-1), (0, 1), value=len(key))
             self.weight = self._begins.diff().float()
+            self.is_counted = True
             key = key[is_first]
         rows = torch.div(key, width, rounding_mode="floor")
         self._offsets = torch._convert_indices_from_coo_to_csr(rows, shape[0])
@@ -180,8 +196,19 @@ class Graph:
         self._weights = {}
         self.checked = {}  # arguments of products without gradients: what spmm found for them
 
-    def __deepcopy__(self, memo):
+    def __copy__(self):
         return self  # it never changes
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        # Bytes: PyTorch gives tensors to another process by moving their memory, which the matrix views.
+        state = {name: getattr(self, name) for name in _STATE}
+        state["_offsets"], state["_columns"] = self.csr()
+        saved = io.BytesIO()
+        torch.save(state, saved)
+        return _restored, (self.shape, saved.getvalue())
 
     def __repr__(self):
         rows, columns = self.shape
@@ -190,11 +217,18 @@ class Graph:
     @property
     def edge_index(self):
         """The entries as PyG has them: int64 of shape (2, nnz), in the order of the entries."""
-        offsets, columns = self._csr()
+        offsets, columns = self.csr()
         rows = torch.arange(self.shape[0], device=self.device)
         return torch.stack([columns.long(), torch.repeat_interleave(rows, offsets.diff().long())])
 
-    def _csr(self):
+    @property
+    def edges(self):
+        """The edges as PyG has them, repeated ones too, and their weights, or None if each counts 1."""
+        if not self.is_counted:
+            return self.edge_index, self.weight
+        return torch.repeat_interleave(self.edge_index, self._begins.diff(), dim=1), None
+
+    def csr(self):
         """Offsets of the rows, and columns; those of a matrix are copied."""
         if self._offsets is not None:
             return self._offsets, self._columns
@@ -220,9 +254,11 @@ class Graph:
             raise ValueError(f"in_order: the graph has {edges} edges, weight has {weight.shape[0]}")
         if self.repeated:
             if self._segments is None:
-                self._segments = Graph(_pattern(self._begins, self.order, (self.nnz, edges)))
+                self._segments = Graph(_pattern(self._begins, self.order, (self.matrix.nnz, edges)))
             from .torch import spmm
 
+            if not weight.is_floating_point():
+                return spmm(self._segments, weight.double()).to(weight.dtype)
             return spmm(self._segments, weight.contiguous())
         return weight if self.order is None else weight.index_select(0, self.order)
 
@@ -230,16 +266,18 @@ class Graph:
         """`weight` in a type, converted once; None if every entry counts 1."""
         if self.weight is None or self.weight.dtype == dtype:
             return self.weight
-        if dtype not in self._weights:
+        version = 0 if self.weight.is_inference() else self.weight._version
+        kept = self._weights.get(dtype)
+        if kept is None or kept[0] != version:
             with torch.inference_mode(False):
-                self._weights[dtype] = self.weight.to(dtype)
-        return self._weights[dtype]
+                kept = self._weights[dtype] = version, self.weight.to(dtype)
+        return kept[1]
 
     def share_as(self, dtype):
         """1 / the edges of each row, shape (rows,); 0 for a row without edges."""
         if dtype not in self._shares:
             with torch.inference_mode(False):
-                offsets = self._csr()[0]
+                offsets = self.csr()[0]
                 begins = self._begins[offsets] if self.repeated else offsets
                 edges = begins.diff().double()
                 self._shares[dtype] = torch.where(edges > 0, 1 / edges.clamp(min=1), 0).to(dtype)
@@ -251,10 +289,9 @@ class Graph:
         if device == self.device:
             return self
         made = Graph(self.matrix.to(str(device)))
-        made.repeated = self.repeated
-        for name in ("weight", "order", "_begins", "_offsets", "_columns"):
-            tensor = getattr(self, name)
-            setattr(made, name, None if tensor is None else tensor.to(made.device))
+        for name in (*_STATE, "_offsets", "_columns"):
+            value = getattr(self, name)
+            setattr(made, name, value.to(made.device) if isinstance(value, torch.Tensor) else value)
         return made
 
     def prepare(self):
@@ -262,6 +299,23 @@ class Graph:
         self.matrix.prepare()
         self.matrix.prepare(transpose_a=True)
         return self
+
+
+# What a graph has beside its entries.
+_STATE = ("weight", "order", "_begins", "repeated", "is_counted")
+
+
+def _restored(shape, saved):
+    """A graph that was pickled, with a handle of this process."""
+    made = Graph.__new__(Graph)
+    made.derived, made._shares, made._segments = {}, {}, None
+    with torch.inference_mode(False):
+        for name, value in torch.load(io.BytesIO(saved), weights_only=True).items():
+            setattr(made, name, value)
+    made.device = made._columns.device
+    made.matrix = _pattern(made._offsets, made._columns, shape)
+    made._publish()
+    return made
 
 
 def _stream(index):
@@ -279,6 +333,23 @@ def _pattern(offsets, columns, shape):
         *shape, len(columns), offsets.data_ptr(), is_wide, columns.data_ptr(), device, _stream(device),
         (offsets, columns),
     )
+
+
+_GREATEST = 2**31 - 1
+
+
+def _require_size(size):
+    if size is None:
+        return
+    if not isinstance(size, (tuple, list, torch.Size)) or len(size) != 2:
+        raise TypeError(f"graph: size is {size!r}; give the numbers of sources and of targets")
+    for nodes in size:
+        if nodes is None:
+            continue
+        if not hasattr(nodes, "__index__"):
+            raise TypeError(f"graph: size is {tuple(size)}; give integers")
+        if not 0 <= nodes <= _GREATEST:
+            raise ValueError(f"graph: size is {tuple(size)}; give numbers from 0 to {_GREATEST}")
 
 
 def _require_range(name, indices, size):

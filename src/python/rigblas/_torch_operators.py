@@ -256,8 +256,8 @@ def _product_shape(x, weight, graph, reduce, transposed):
 def _product(x, weight, graph, reduce, transposed):
     graph = _graph(graph)
     out = _result(x, graph, transposed)
-    if out.numel() == 0:
-        return out
+    if out.numel() == 0 or graph.nnz == 0:
+        return out.zero_()
     # A mean is D⁻¹·A: transposed, it scales first. Repeated edges count in D, not in the entries.
     scales = reduce == "mean" and (transposed or graph.repeated)
     if scales and transposed:
@@ -296,7 +296,7 @@ def _remember_check(graph, x, reduce, weight):
         not _is_watched()
         and graph.shape[0] * x.shape[1] > 0
         and not (reduce == "mean" and graph.repeated)
-        and (weight is None or weight.is_contiguous() and not weight.requires_grad)
+        and (weight is None or weight is graph.weight and weight.is_contiguous() and not weight.requires_grad)
     ):
         semiring = _SEMIRINGS[reduce][weight is not None]
         graph.checked[reduce, x.dtype, x.shape, x.device] = semiring, weight, _TYPES[x.dtype]
@@ -385,6 +385,8 @@ def _winners_shape(x, graph, reduce):
 
 def _product_and_winners(x, graph, reduce):
     values, winners = _winners_shape(x, graph, reduce)
+    if _graph(graph).nnz == 0:
+        return values.zero_(), winners.fill_(-1)
     if values.numel():
         _multiply(_graph(graph), _WINNERS[reduce], x, None, values, False, winners.data_ptr())
     return values, winners
@@ -397,6 +399,8 @@ def _scatter_shape(dy, winners, rows):
 def _scattered(dy, winners, rows):
     dy, winners = dy.contiguous(), winners.contiguous()
     out = _scatter_shape(dy, winners, rows)
+    if dy.numel() == 0:
+        return out.zero_()
     if out.numel():
         stream = _stream(dy.get_device())
         _core._scatter_tensors(_view(out, stream), _view(dy, stream), _view(winners, stream))
@@ -525,8 +529,8 @@ def _maxk_spmm_shape(x, weight, graph, reduce, k):
 def _retained_product(x, weight, graph, reduce, k):
     graph = _graph(graph)
     out = _result(x, graph)
-    if out.numel() == 0:
-        return out
+    if out.numel() == 0 or graph.nnz == 0:
+        return out.zero_()
     stream = _stream(x.get_device())
     scales = reduce == "mean" and graph.repeated
     semiring = _SEMIRINGS["sum" if scales else reduce][weight is not None]
@@ -599,8 +603,8 @@ def _sampled_shape(x, weight, graph, reduce, kernel, width, rescale):
 def _sampled_product(x, weight, graph, reduce, kernel, width, rescale):
     graph = _graph(graph)
     out = _result(x, graph)
-    if out.numel() == 0:
-        return out
+    if out.numel() == 0 or graph.nnz == 0:
+        return out.zero_()
     scales = reduce == "mean" and graph.repeated
     semiring = _SEMIRINGS["sum" if scales else reduce][weight is not None]
     _multiply(graph, semiring, x, _packed(weight), out, False, 0, kernel, width, rescale or scales)

@@ -73,12 +73,26 @@ def _is_sparse(adjacency):
     )
 
 
-def _pyg_form(adjacency):
+def _edges_of(adjacency, of_entries=False):
+    """An adjacency as PyG's own code takes it: the edges of a Graph, or one for each entry of it."""
     if not isinstance(adjacency, Graph):
         return adjacency
-    if "edge_index" not in adjacency.derived:
-        adjacency.derived["edge_index"] = adjacency.edge_index
-    return adjacency.derived["edge_index"]
+    form = "entries" if of_entries else "edges"
+    if form not in adjacency.derived:
+        adjacency.derived[form] = adjacency.edge_index if of_entries else adjacency.edges[0]
+    return adjacency.derived[form]
+
+
+def _matrix_of(adjacency):
+    """The same for layers that read no weights, but multiply by the values of a sparse matrix."""
+    if not isinstance(adjacency, Graph) or adjacency.weight is None or adjacency.is_counted:
+        return _edges_of(adjacency)
+    if "matrix" not in adjacency.derived:
+        offsets, columns = (each.long() for each in adjacency.csr())
+        adjacency.derived["matrix"] = torch.sparse_csr_tensor(
+            offsets, columns, adjacency.weight, adjacency.shape
+        )
+    return adjacency.derived["matrix"]
 
 
 def _sizes(layer, source, target, size):
@@ -99,9 +113,9 @@ def _unweighted(layer, adjacency, source, target, size):
     if layer.obstacle() is not None or source.dim() != 2:
         return None
     graph = as_graph(adjacency, _sizes(layer, source, target, size))
-    if graph.weight is None or not _is_sparse(adjacency):
+    if graph.weight is None or graph.is_counted:
         return graph
-    if not isinstance(adjacency, torch.Tensor):  # a SparseTensor, whose values PyG drops here
+    if not isinstance(adjacency, (Graph, torch.Tensor)):  # a SparseTensor, whose values PyG drops here
         forms = graph.derived
         if "pattern" not in forms:
             forms["pattern"] = Graph(graph.matrix)
@@ -133,7 +147,7 @@ class SAGEConv(pyg.SAGEConv):
         source, target = x
         graph = _unweighted(self, edge_index, source, target, size)
         if graph is None:
-            return super().forward(x, _pyg_form(edge_index), size)
+            return super().forward(x, _matrix_of(edge_index), size)
         if self.project and hasattr(self, "lin"):
             source = self.lin(source).relu()
         reduce = _REDUCES[self.aggr]
@@ -176,7 +190,7 @@ class GINConv(pyg.GINConv):
         source, target = x
         graph = _unweighted(self, edge_index, source, target, size)
         if graph is None:
-            return super().forward(x, _pyg_form(edge_index), size)
+            return super().forward(x, _matrix_of(edge_index), size)
         out = spmm(graph, source.contiguous(), _REDUCES[self.aggr])
         return self.nn(out if target is None else out + (1 + self.eps) * target)
 
@@ -204,7 +218,7 @@ class GCNConv(pyg.GCNConv):
     def forward(self, x, edge_index, edge_weight=None):
         _require_adjacency(self, edge_index)
         if not isinstance(x, torch.Tensor) or x.dim() != 2 or self.obstacle() is not None:
-            return super().forward(x, _pyg_form(edge_index), edge_weight)
+            return super().forward(x, *self._pyg_form(edge_index, edge_weight))
         graph, weight = self._graph(x, edge_index, edge_weight)
         x = self.lin(x)
         if weight is not None:
@@ -229,7 +243,7 @@ class GCNConv(pyg.GCNConv):
                 forms[key] = self._constant(x, edge_index)
             made = forms[key], None
         else:
-            edges, weight = self._normalised(x, _pyg_form(edge_index), edge_weight)
+            edges, weight = self._normalised(x, _edges_of(edge_index, True), edge_weight)
             key = ("gcn edges", nodes, self.add_self_loops)
             if key not in forms:
                 forms[key] = Graph(edges, (nodes, nodes))
@@ -243,7 +257,8 @@ class GCNConv(pyg.GCNConv):
     def _constant(self, x, edge_index):
         given = None
         if isinstance(edge_index, Graph):
-            given, edge_index = edge_index.weight_as(x.dtype), edge_index.edge_index
+            edge_index, given = edge_index.edges
+            given = None if given is None else given.to(x.dtype)
         normalised = self._normalised(x, edge_index, given)
         if _is_sparse(edge_index):
             return Graph(normalised[0] if isinstance(normalised, tuple) else normalised)
@@ -251,6 +266,14 @@ class GCNConv(pyg.GCNConv):
         graph = Graph(edges, (len(x), len(x)))
         graph.weight = graph.in_order(weight)
         return graph
+
+    def _pyg_form(self, edge_index, edge_weight):
+        """What PyG's own code takes; the weights of a Graph are one for each entry."""
+        if not isinstance(edge_index, Graph):
+            return edge_index, edge_weight
+        if edge_weight is not None:
+            return _edges_of(edge_index, True), edge_weight
+        return edge_index.edges
 
     def _normalised(self, x, edges, weight):
         return gcn_norm(
@@ -286,7 +309,8 @@ class GATConv(pyg.GATConv):
             graph = self._graph(pair, edge_index, size)
         if graph is None:
             return super().forward(
-                x, _pyg_form(edge_index), edge_attr, size, return_attention_weights
+                x, _edges_of(edge_index, edge_attr is not None), edge_attr, size,
+                return_attention_weights,
             )
         source, target = self._transformed(x)
         weight = self._attention(graph, source, target).to(source.dtype)
@@ -309,7 +333,7 @@ class GATConv(pyg.GATConv):
         if key not in forms:
             nodes = x[0].size(0) if x[1] is None else min(sizes)
             nodes = nodes if size is None else min(size)
-            edges = remove_self_loops(_pyg_form(edge_index))[0]
+            edges = remove_self_loops(_edges_of(edge_index))[0]
             forms[key] = Graph(add_self_loops(edges, num_nodes=nodes)[0], sizes)
         return None if forms[key].repeated else forms[key]
 
@@ -373,6 +397,8 @@ def accelerate(model):
     >>> rigblas.nn.accelerate(model)
     []
     """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"accelerate: model is {type(model).__name__}; give a torch.nn.Module")
     left_alone = []
     for name, layer in model.named_modules():
         if not isinstance(layer, pyg.MessagePassing):

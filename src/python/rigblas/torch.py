@@ -39,13 +39,16 @@ _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 # What the functions require of their arguments.
 
 
-def _graph_for(A, sources, targets=None):
-    """The graph of A; an edge_index has as many nodes as the features have rows, as in PyG."""
+def _graph_for(call, A, x, y=None):
+    """The graph of A; an edge_index has a source for each row of x, and a target for each row of y or x."""
     if isinstance(A, Graph):
         return A
+    for features in (x, x if y is None else y):
+        if not isinstance(features, torch.Tensor) or features.dim() == 0:
+            raise TypeError(f"{call}: features are {type(features).__name__}; give a tensor of rows")
     is_edge_index = isinstance(A, torch.Tensor) and A.layout == torch.strided
     if is_edge_index and not hasattr(A, "get_sparse_size"):
-        return as_graph(A, (sources, sources if targets is None else targets))
+        return as_graph(A, (len(x), len(x if y is None else y)))
     return as_graph(A)
 
 
@@ -94,7 +97,7 @@ def _require_like(call, name, y, x, other):
 
 
 def _require_reduce(call, reduce):
-    if reduce not in _SEMIRINGS:
+    if not isinstance(reduce, str) or reduce not in _SEMIRINGS:
         raise ValueError(f"{call}: reduce is {reduce!r}; give one of {', '.join(_SEMIRINGS)}")
 
 
@@ -159,12 +162,12 @@ def spmm(A, x, reduce="sum", weight=None):
     >>> spmm(edge_index, torch.tensor([1.0, 2.0, 3.0]), "max")
     tensor([2., 3., 2.])
     """
+    _require_reduce("spmm", reduce)
     if weight is None and isinstance(A, Graph) and isinstance(x, torch.Tensor):
         y = _repeated(A, x, reduce)
         if y is not None:
             return y
-    _require_reduce("spmm", reduce)
-    graph = A if isinstance(A, Graph) else _graph_for(A, len(x))
+    graph = A if isinstance(A, Graph) else _graph_for("spmm", A, x)
     _require_features("spmm", "x", x, graph, graph.shape[1], "column")
     _require_rows_in_order("spmm", "x", x)
     is_constant = weight is None
@@ -222,7 +225,9 @@ def sampled_spmm(A, x, reduce="sum", *, kernel="fastrand", width=32, rescale=Fal
         raise ValueError(f"sampled_spmm: kernel is {kernel!r}; give one of {', '.join(_SAMPLED)}")
     if not hasattr(width, "__index__") or not 1 <= width <= 4096:
         raise ValueError(f"sampled_spmm: width is {width!r}; give 1 to 4096")
-    graph = _graph_for(A, len(x))
+    if rescale and reduce in _WINNERS:
+        raise ValueError(f"sampled_spmm: rescale scales sums, and reduce is {reduce!r}; leave rescale out")
+    graph = _graph_for("sampled_spmm", A, x)
     _require_features("sampled_spmm", "x", x, graph, graph.shape[1], "column")
     _require_rows_in_order("sampled_spmm", "x", x)
     _require_matrix("sampled_spmm", "x", x)
@@ -255,7 +260,7 @@ def sddmm(A, x, y):
     TypeError, ValueError
         If types, shapes or devices do not agree.
     """
-    graph = _graph_for(A, len(y), len(x))
+    graph = _graph_for("sddmm", A, y, x)
     _require_features("sddmm", "x", x, graph, graph.shape[0], "row")
     _require_rows_in_order("sddmm", "x", x)
     _require_features("sddmm", "y", y, graph, graph.shape[1], "column")
@@ -356,7 +361,7 @@ def maxk_spmm(A, x, k, reduce="sum", weight=None):
     if reduce not in ("sum", "mean"):
         raise ValueError(f"maxk_spmm: reduce is {reduce!r}; give 'sum' or 'mean'")
     _require_maxk("maxk_spmm", x, k)
-    graph = _graph_for(A, len(x))
+    graph = _graph_for("maxk_spmm", A, x)
     _require_features("maxk_spmm", "x", x, graph, graph.shape[1], "column")
     weight = _weight_of("maxk_spmm", graph, weight, x, reduce)
     return _maxk_spmm(x, weight, graph.handle, reduce, k)
