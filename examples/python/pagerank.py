@@ -4,6 +4,7 @@
     python examples/python/pagerank.py graph.mtx.gz    a file: Matrix Market, or an edge list
 """
 
+import argparse
 import sys
 
 import networkx as nx
@@ -34,4 +35,6 @@ def main(path=None):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("graph", nargs="?", help="Matrix Market or an edge list; a generated graph by default")
+    main(parser.parse_args().graph)

@@ -6,6 +6,7 @@ The graph is generated: nodes of one class are joined more often, and features h
 runs begin with the same parameters, so their losses agree.
 """
 
+import argparse
 import copy
 import sys
 import time
@@ -52,7 +53,9 @@ def train(model, x, edges, labels):
 
 
 def main():
-    nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("nodes", nargs="?", type=int, default=2000)
+    nodes = parser.parse_args().nodes
     device = "cuda" if torch.cuda.is_available() else "cpu"
     x, edges, labels = generated(nodes, device)
     model = pyg.GraphSAGE(FEATURES, HIDDEN, num_layers=2, out_channels=CLASSES, aggr="max").to(device)

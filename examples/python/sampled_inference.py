@@ -6,7 +6,7 @@ The network is trained with all neighbours. Inference then reads at most `width`
 `rescale` makes the sum of a sample an estimate of the whole sum.
 """
 
-import sys
+import argparse
 
 import torch
 
@@ -39,7 +39,9 @@ class GCN(torch.nn.Module):
 
 
 def main():
-    scale = (int(sys.argv[1]) - 1).bit_length() if len(sys.argv) > 1 else 11
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("nodes", nargs="?", type=int, default=2048)
+    scale = (parser.parse_args().nodes - 1).bit_length()
     graph, x, labels = generated(scale)
     model = GCN()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
