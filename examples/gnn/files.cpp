@@ -321,6 +321,11 @@ rig::dense<float> read_class_map(const std::string& path, index n) {
   // A node's labels are taken as soon as they are read, because the whole may be large.
   parsed(path, [&](int depth, json::parse_event_t event, json& of) {
     using event_of = json::parse_event_t;
+    if (depth == 0 && event == event_of::value)
+      fail(errc::format,
+           {path, ": the file is ", of.dump(), "; give an object of nodes and labels"});
+    if (depth == 0 && event == event_of::array_start)
+      fail(errc::format, {path, ": the file is a list; give an object of nodes and labels"});
     if (depth != 1) return true;
     if (event == event_of::object_start)
       fail(errc::format,
@@ -369,8 +374,30 @@ std::string archive_in(const fs::path& folder) {
   return all.empty() ? std::string() : all[0];
 }
 
+/// Throws error(range) unless all features are finite; `at` is in front.
+void check_finite(const std::string& at, const features& given) {
+  const auto refuse = [&](index i, index j, float x) {
+    fail(errc::range,
+         {at, ": feature (", i, ", ", j, ") is ", x, "; give features that are finite"});
+  };
+  if (const auto* sparse = std::get_if<rig::matrix<float>>(&given)) {
+    for (index i = 0; i < sparse->rows(); ++i)
+      for (auto p = sparse->structure().offset(i); p < sparse->structure().offset(i + 1); ++p)
+        if (!std::isfinite(sparse->value(p)))
+          refuse(i, sparse->structure().column_indices()[p], sparse->value(p));
+  } else if (const auto* full = std::get_if<rig::dense<float>>(&given)) {
+    for (index i = 0; i < full->rows(); ++i)
+      for (index j = 0; j < full->columns(); ++j)
+        if (!std::isfinite((*full)(i, j))) refuse(i, j, (*full)(i, j));
+  }
+}
+
 dataset read_any(const std::string& from) {
   const fs::path folder = from;
+  if (!fs::exists(folder))
+    fail(errc::io, {"'", from,
+                    "' is no folder or archive; give one, or reddit-like, products-like or "
+                    "proteins-like"});
   if (from.ends_with(".npz")) return read_archive(from);
   if (found(folder, {"graph.mtx", "graph.mtx.gz"})) return read_labelled(folder);
   if (found(folder, {"adj_full.npz"})) return read_graphsaint(folder);
@@ -395,6 +422,9 @@ index integer_of(const std::string& word, const std::string& at, index least, in
 
 dataset read_files(const std::string& from) {
   dataset data = read_any(from);
+  check_finite(from, data.features);
+  if (data.inputs() == 0)
+    fail(errc::shape, {from, ": the features have no columns; give at least 1"});
   const fs::path path = (fs::path(from) / "").parent_path();  // without a slash at its end
   data.name = (from.ends_with(".npz") ? path.stem() : path.filename()).string();
   return data;

@@ -151,8 +151,9 @@ outcome train(gnn::network<float>& net, const gnn::aggregation<float>& a, const 
     rig::synchronise(where);
     ms.push_back(watch.ms());
     if (!std::isfinite(found.last_loss))
-      rig::fail(rig::errc::range, {"training: the loss of epoch ", epoch, " is ", found.last_loss,
-                                   "; give a lower learning rate than ", my.rate});
+      rig::fail(rig::errc::range,
+                {"training: the loss of epoch ", epoch, " is ", found.last_loss,
+                 "; give a learning rate below ", my.rate, ", or smaller features"});
     gnn::tape plain(false, where);
     const auto z = net.forward(plain, a, x);
     const double area = area_of(validated, z);
@@ -191,6 +192,7 @@ void predict(const example::options& given, const settings& my) {
 
 void check(const settings& my, const std::string& kernel) {
   using example::require_between;
+  gnn::check_kernel(kernel);
   require_between(1, 1 << 16, "--hidden", my.hidden);
   require_between(1, 1 << 16, "--columns", my.columns);
   example::require_at_least(1, "--epochs", my.epochs);

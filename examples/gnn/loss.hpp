@@ -104,8 +104,8 @@ scores accuracy(const rig::dense<T>& z, const truth<T>& of) {
 
 /// The mean over the tasks of the area under the ROC curve: the probability that a node with the
 /// label has a greater result than one without it, ties counting one half. Tasks with one kind of
-/// nodes alone are left out; 0 if all are. `nodes` are those that count; NaN if one of their
-/// results is. All in host memory.
+/// nodes alone are left out. NaN if all are, or if a result of `nodes`, those that count, is NaN.
+/// All in host memory.
 template <class T>
 double roc_auc(const rig::dense<T>& z, const rig::dense<T>& y, std::span<const rig::index> nodes) {
   using ranked = std::vector<std::pair<T, bool>>;
@@ -143,7 +143,7 @@ double roc_auc(const rig::dense<T>& z, const rig::dense<T>& y, std::span<const r
       sum += area;
       ++tasks;
     }
-  return tasks > 0 ? sum / tasks : 0;
+  return tasks > 0 ? sum / tasks : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace gnn

@@ -69,7 +69,7 @@ rig::dense<float> values_from(const json& of, const shape& s) {
   float* next = values.data();
   for (const json& number : of) {
     const double value = number.is_number() ? number.get<double>() : NAN;
-    if (!(std::abs(value) <= static_cast<double>(rig::highest<float>())) || std::isinf(value))
+    if (!(std::abs(value) <= double{std::numeric_limits<float>::max()}))
       fail(errc::format, {"parameter ", next - values.data(), " is ", number.dump(),
                           ", not a number that a float holds"});
     *next++ = static_cast<float>(value);
@@ -87,6 +87,7 @@ saved_model parsed(std::istream& file) {
   saved_model out;
   out.shape = shape_from(of.at("shape"));
   out.normalise_features = of.at("normalise_features").get<bool>();
+  if (of.contains("multi_label")) out.multi_label = of.at("multi_label").get<bool>();
   out.values = values_from(of.at("parameters"), out.shape);
   return out;
 }
@@ -98,6 +99,7 @@ void save(const std::string& path, const saved_model& model) {
   const json head = {{"format", format_name},
                      {"version", format_version},
                      {"normalise_features", model.normalise_features},
+                     {"multi_label", model.multi_label.value_or(false)},
                      {"shape",
                       {{"model", kind_names[static_cast<std::size_t>(s.model)]},
                        {"aggregate", gathering_names[static_cast<std::size_t>(s.aggregate)]},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "model.hpp"
@@ -12,8 +13,9 @@ namespace gnn {
 
 struct saved_model {
   gnn::shape shape;
-  bool normalise_features = false;  ///< whether the features were
-  rig::dense<float> values;         ///< 1 × parameters
+  bool normalise_features = false;       ///< whether the features were
+  rig::dense<float> values;              ///< 1 × parameters
+  std::optional<bool> multi_label = {};  ///< whether nodes have several labels; none in older files
 };
 
 /// Writes the whole file, or leaves the one of this name as it was. Throws error(io); range, if a

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #ifdef RIG_HAS_CUDA
@@ -23,6 +24,7 @@ std::vector<int> numbers_of(const std::string& option, const std::string& list, 
                             int most) {
   std::vector<int> out;
   std::istringstream words(list);
+  example::require(!list.ends_with(','), option + " ends with a comma: '" + list + "'");
   for (std::string word; std::getline(words, word, ',');) {
     int number = 0;
     const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -33,6 +35,12 @@ std::vector<int> numbers_of(const std::string& option, const std::string& list, 
     out.push_back(number);
   }
   return out;
+}
+
+void check_kernel(const std::string& kernel) {
+  example::require(kernel != "maxk",
+                   "--kernel maxk is the kernel of --nonlinearity maxk, which chooses it; leave "
+                   "--kernel out");
 }
 
 dataset load(const std::string& from) {
@@ -87,8 +95,13 @@ void add_scores(example::report& to, const scores& found, const dataset& data,
     results = margins;
     labels = second;
   }
-  to.add("val_roc_auc", roc_auc<float>(results, labels, data.parts[1]));
-  to.add("test_roc_auc", roc_auc<float>(results, labels, data.parts[2]));
+  const auto add_area = [&](const char* key, const std::vector<index>& nodes) {
+    const double area = roc_auc<float>(results, labels, nodes);
+    to.add_json(key, example::json(area),
+                std::isnan(area) ? "none: no label divides the part" : example::brief(area));
+  };
+  add_area("val_roc_auc", data.parts[1]);
+  add_area("test_roc_auc", data.parts[2]);
 }
 
 long peak_bytes(rig::place where) {

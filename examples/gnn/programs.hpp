@@ -28,6 +28,9 @@ int chosen(const std::array<std::string_view, N>& names, const std::string& opti
 std::vector<int> numbers_of(const std::string& option, const std::string& list, int least,
                             int most);
 
+/// Throws usage_error for the kernel of MaxK, which the nonlinearity chooses.
+void check_kernel(const std::string& kernel);
+
 /// `load_data` of --data. Throws usage_error for generated data of a size that is none.
 dataset load(const std::string& from);
 

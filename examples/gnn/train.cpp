@@ -129,6 +129,8 @@ std::vector<rig::index> fan_outs_of(const settings& my) {
   const auto layers = static_cast<std::size_t>(my.layers);
   if (my.fan_outs.empty()) return std::vector<rig::index>(layers, 10);
   const auto given = gnn::numbers_of("--fan-outs", my.fan_outs, -1, rig::widest_sample);
+  example::require(std::ranges::find(given, 0) == given.end(),
+                   "--fan-outs takes 1 or more, or -1 for all neighbours, not 0");
   example::require(given.size() == layers, "--fan-outs has " + std::to_string(given.size()) +
                                                " numbers; give one per layer, " +
                                                std::to_string(layers));
@@ -157,7 +159,8 @@ void train(const example::options& given, const settings& my) {
                         return gnn::run_epoch(t, net, optimiser, on.problem, by, seed);
                       });
   }();
-  if (!my.save.empty()) gnn::save(my.save, {shape, my.normalise_features, found.values});
+  if (!my.save.empty())
+    gnn::save(my.save, {shape, my.normalise_features, found.values, data.multi_label});
   report(my, data, net, on, by, found, given);
 }
 
@@ -171,6 +174,9 @@ void check(const settings& my, const std::string& kernel) {
   require(my.how.rate > 0, "--lr is above 0, not " + example::digits(my.how.rate));
   example::require_at_least(0.0, "--weight-decay", my.how.decay);
   example::require_at_least(0L, "--seed", my.seed);
+  gnn::check_kernel(kernel);
+  gnn::chosen(gnn::kind_names, "--model", my.model);
+  gnn::chosen(gnn::gathering_names, "--aggregate", my.aggregate);
   require(
       my.aggregate == "mean" || my.model == "sage" || (my.model == "gin" && my.aggregate == "gcn"),
       "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);

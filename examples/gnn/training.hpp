@@ -94,8 +94,10 @@ inline outcome train(
     rig::synchronise(where);
     ms.push_back(watch.ms());
     if (!std::isfinite(found.last_loss))
-      rig::fail(rig::errc::range, {"training: the loss of epoch ", epoch, " is ", found.last_loss,
-                                   "; give a lower learning rate, and features that are finite"});
+      rig::fail(rig::errc::range,
+                {"training: the loss of epoch ", epoch, " is ", found.last_loss,
+                 "; give a learning rate below ", how.rate, ", a lower weight decay than ",
+                 how.decay, ", or smaller features"});
     found.epochs = epoch;
 
     const auto z = results_of(net, on);

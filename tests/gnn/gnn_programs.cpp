@@ -198,6 +198,40 @@ TEST_CASE("gnn_infer: a loss that is allowed") {
   CHECK(none["val_accuracy"] >= exact["val_accuracy"]);
 }
 
+TEST_CASE("gnn_infer: a model that does not see the graph samples nothing") {
+  const scratch saved("of_mlp.json");
+  answer("gnn_train --epochs 3 --model mlp" + small + " --save " + saved.path.string());
+  const std::string infer = "gnn_infer --model " + saved.path.string() + small;
+  CHECK(answer(infer + " --lose-at-most 100")["width"] == 0);
+  CHECK(lines_of(infer + " --sweep 4,8 --json") == 2);
+}
+
+TEST_CASE(
+    "gnn_infer refuses a model of several labels for nodes of one class, and numbers beyond a "
+    "float") {
+  auto other = json::parse(std::ifstream(trained().file));
+  other["multi_label"] = true;
+  const scratch labels("labels.json", other.dump());
+  check_fails("gnn_infer --model " + labels.path.string() + small, 1,
+              "a model of several labels per node; nodes of reddit-like:800 have one class");
+  other["multi_label"] = false;
+  other["parameters"][0] = 1e300;
+  const scratch great("great.json", other.dump());
+  check_fails("gnn_infer --model " + great.path.string() + small, 1,
+              "parameter 0 is 1e+300, not a number that a float holds");
+}
+
+TEST_CASE("features that are not finite are named") {
+  const scratch_folder folder;
+  write_small(folder);
+  fs::remove(folder.path / "features.mtx");
+  rig::dense<float> x(4, 3, 1);
+  x(2, 1) = std::nanf("");
+  rig::write_dense((folder.path / "features.npy").string(), x);
+  check_fails("gnn_train --data " + folder.path.string(), 1,
+              "feature (2, 1) is nan; give features that are finite");
+}
+
 TEST_CASE("gnn_infer writes a number per class of each node") {
   const auto& [model, file, infer, said, exact] = trained();
   // A data set may stand alone.
@@ -314,14 +348,20 @@ TEST_CASE("gnn_train: messages") {
            {"gnn_train --model gcnii --hops 2" + small, 2,
             "--hops is for --model appnp, not gcnii"},
            {"gnn_train --model gcnii --nonlinearity maxk --k 2" + small, 2, "MaxK precedes a sum"},
-           {"gnn_train --data /no/such/folder", 1, "/no/such/folder: there is no graph.mtx"}})
+           {"gnn_train --data /no/such/folder", 1, "'/no/such/folder' is no folder or archive"},
+           {"gnn_train --kernel maxk" + small, 2, "leave --kernel out"},
+           {"gnn_train --aggregate foo" + small, 2, "mean, pool or gcn, not 'foo'"},
+           {"gnn_train --model sage --batch 5 --fan-outs 0,5" + small, 2,
+            "--fan-outs takes 1 or more, or -1 for all neighbours, not 0"},
+           {"gnn_train --model sage --batch 5 --fan-outs 5,5," + small, 2,
+            "--fan-outs ends with a comma"}})
     check_fails(command, status, named);
 }
 
 TEST_CASE("gnn_infer: messages") {
   const auto& [model, file, infer, said, exact] = trained();
   for (const auto& [command, status, named] : std::vector<failure>{
-           {infer + " --width -3", 2, "--width is at least 0, not -3"},
+           {infer + " --width -3", 2, "--width is 0 to 4096, not -3"},
            {"gnn_infer reddit-like:800 --model " RIG_SOURCE_DIR "/README.md", 1,
             "README.md: not a model that gnn_train --save writes: "},
            {"gnn_infer --model /" + small, 1, "/: cannot be read"},
