@@ -58,6 +58,11 @@ class communicator {
   communicator(int rank, int size, const functions& calls, std::shared_ptr<void> state)
       : rank_(rank), size_(size), calls_(&calls), state_(std::move(state)) {}
 
+  /// Copies, also in place of a move, so that every communicator stays what it is.
+  communicator(const communicator&) = default;
+  /// The same.
+  communicator& operator=(const communicator&) = default;
+
   /// The number of this rank.
   int rank() const { return rank_; }
   /// The number of ranks.

@@ -66,12 +66,13 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
     require_cpu(name, a.local().where());
     check_closing(name, a.rows(), a.columns(), y.rows(), desc);
   });
+  require_one_call<S>(name, a, y, no_mask{}, desc);
   const auto& turned = access::turned(a);
   dense<typename S::accum> mine = y.view();
   int64 rounds = 0, changed = 1;
   while (changed > 0) {
     const auto offers =
-        multiply<void, along_arcs<S>>(turned, y, no_mask{}, {.threads = desc.threads});
+        multiply<void, along_arcs<S>>(turned, y, no_mask{}, {.threads = desc.threads}, true);
     const changes made = add_into<S>(mine, offers.local());
     changed = ranks.all_reduce(made.all, joining::sum);
     ++rounds;

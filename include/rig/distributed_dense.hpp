@@ -3,7 +3,10 @@
 /// @file
 /// Dense matrices on several ranks: `distributed<dense<T>>`, by rows or by features.
 
+#include <array>
 #include <cstddef>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 
 #include "rig/communicator.hpp"
@@ -17,7 +20,8 @@ namespace rig {
 /// A dense on several ranks: each has some rows of it, or some columns ("by features").
 ///
 /// By features rank r of P has the columns F·r/P … F·(r + 1)/P of all rows. A value like `dense`:
-/// copies are deep. Places: all parts are on the CPU, or each is on a device, by rows.
+/// copies are deep, and what was moved from may only be assigned to. Places: all parts are on the
+/// CPU, or each is on a device, by rows.
 /// @code
 /// const auto part = rig::distributed<rig::dense<float>>::from_whole(ranks, X, rows);
 /// const auto columns = part.by_features();
@@ -95,6 +99,7 @@ class distributed<dense<T>> {
   }
   /// The same elements by features. Collective. Throws error(out_of_memory) on all ranks.
   distributed by_features() const {
+    require_one_form("by_features");
     if (by_features_) return copied("by_features");
     over_ranks::agree(ranks_, "by_features",
                       [&] { over_ranks::require_cpu("by_features", local_.where()); });
@@ -103,6 +108,7 @@ class distributed<dense<T>> {
   }
   /// The same elements by rows. Collective. Throws error(out_of_memory) on all ranks.
   distributed by_rows() const {
+    require_one_form("by_rows");
     if (!by_features_) return copied("by_rows");
     return moved(over_ranks::features_to_rows, rows_.rows_of(ranks_.rank()), columns_, false);
   }
@@ -111,6 +117,7 @@ class distributed<dense<T>> {
   dense<T> gather() const {
     if (local_.where() != cpu()) return to(cpu()).gather();
     if (by_features_) return by_rows().gather();
+    require_one_form("gather");
     dense<T> made;
     over_ranks::gather_rows(ranks_, rows_, elements(), [&] {
       made = dense<T>::uninitialised(rows(), columns_);
@@ -143,6 +150,15 @@ class distributed<dense<T>> {
   over_ranks::elements elements() const {
     return {local_.data(), static_cast<std::size_t>(local_.stride()) * sizeof(T), sizeof(T),
             columns_};
+  }
+  /// Throws on all ranks if they pass containers of another form. Collective.
+  void require_one_form(const char* name) const {
+    using over_ranks::fact;
+    const std::array<fact, 4> facts = {fact("the layout", rows_.hash()),
+                                       fact("the columns", int64{columns_}),
+                                       fact("the type", std::string_view(typeid(T).name())),
+                                       fact("whether it is by features", int64{by_features_})};
+    over_ranks::require_alike(ranks_, name, facts);
   }
   distributed copied(const char* name) const {
     dense<T> made;

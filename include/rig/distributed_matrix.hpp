@@ -3,6 +3,7 @@
 /// @file
 /// Matrices whose rows are on several ranks: `distributed<matrix<T>>`.
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -153,6 +154,10 @@ class distributed<matrix<T>> {
          .cover = is_covered,
          .transposed = turns});
     over_ranks::require_one_scheme(ranks_, "prepare", said);
+    const std::array<over_ranks::fact, 2> facts = {
+        over_ranks::fact("the layout of A", rows_.hash()),
+        over_ranks::fact("the layout of X", of_x.hash())};
+    over_ranks::require_alike(ranks_, "prepare", facts);
     if (turns)
       turned().prepare(of_x, {.exchange = desc.exchange});
     else if (is_covered)

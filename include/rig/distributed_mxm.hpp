@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -33,8 +35,8 @@ struct ranks_explanation {
   /// Bytes that one product moves from rank `from` to rank `to`: bytes[from · ranks + to].
   std::vector<int64> bytes;
   int64 bytes_by_fetch = 0;  ///< bytes that `fetch` would move, where `cover` is the scheme
-  /// Bytes that the first product also moves, to build its plan. `explain` builds those of `fetch`
-  /// and `cover`, so it is 0 there.
+  /// Bytes that the first product also moves between all ranks, to build its plan. `explain` builds
+  /// those of `fetch` and `cover`, so it is 0 there.
   int64 bytes_once = 0;
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
@@ -185,11 +187,40 @@ void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask
                  is_exact<S>, needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>,
                  a.local().where(), x.local().where(), lies_by_features(x)});
   check_mask_of(a.communicator(), a.layout(), mask);
+  if constexpr (is_masked<Mask>)
+    if (mask.container.columns() != x.columns())
+      fail(errc::shape, {"mxm: the result has ", x.columns(), " columns, the mask ",
+                         mask.container.columns(), "; pass a mask of the result's shape"});
   constexpr bool is_converted = !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> &&
                                 !is_cbsr<X> && !is_matrix<X>;
   if constexpr (is_converted && !is_exact<S>)
     if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
       refuse_conversion(x.columns(), of_tile, name_of<S>());
+}
+
+template <class Mask>
+int64 kind_of_mask(const Mask& of) {
+  if constexpr (is_masked<Mask>)
+    return 1 + 2 * of.structural + 4 * of.complemented;
+  else
+    return 0;
+}
+
+/// Throws on all ranks if their calls differ. Collective.
+template <class S, class TA, class X, class Mask>
+void require_one_call(const char* name, const distributed<matrix<TA>>& a, const distributed<X>& x,
+                      const Mask& mask, const descriptor& desc) {
+  const std::array<fact, 9> facts = {
+      fact("the layout of A", a.layout().hash()),
+      fact("the columns of A", int64{a.columns()}),
+      fact("the type of A", std::string_view(typeid(TA).name())),
+      fact("the layout of the right operand", x.layout().hash()),
+      fact("the columns of the right operand", int64{x.columns()}),
+      fact("the type of the right operand", std::string_view(typeid(X).name())),
+      fact("the semiring", std::string_view(name_of<S>())),
+      fact("the mask", kind_of_mask(mask)),
+      fact("the kernel", std::string_view(desc.kernel))};
+  require_alike(a.communicator(), name, facts);
 }
 
 /// Checks on all ranks, and counts their schemes. Collective.
@@ -420,13 +451,15 @@ inline descriptor straight(descriptor desc) {
 template <class Element, class S, class TA, class TX, class Mask>
 distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
                                              const distributed<dense<TX>>& x, const Mask& mask,
-                                             const descriptor& desc) {
+                                             const descriptor& desc, bool is_one_call = false) {
   const bool by_features = x.is_by_features();
   const exchange scheme = scheme_of<S, Mask>(by_features, desc).scheme;
   const bool is_split = scheme == exchange::features;
   const communicator& ranks = a.communicator();
   require_one_scheme(ranks, "mxm", agree_on_product<S>("mxm", a, x, mask, desc, scheme));
-  if (desc.transpose_a) return multiply<Element, S>(access::turned(a), x, mask, straight(desc));
+  if (!is_one_call) require_one_call<S>("mxm", a, x, mask, desc);
+  if (desc.transpose_a)
+    return multiply<Element, S>(access::turned(a), x, mask, straight(desc), true);
   std::optional<distributed<dense<TX>>> turned;
   if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
   const distributed<dense<TX>>& from = turned ? *turned : x;
@@ -476,13 +509,14 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
   const auto choice = scheme_of<S, Mask>(x.is_by_features(), desc);
   require_one_scheme(ranks, "explain",
                      agree_on_product<S>("explain", a, x, mask, desc, choice.scheme));
+  require_one_call<S>("explain", a, x, mask, desc);
   if (desc.transpose_a) return explained<S>(access::turned(a), x, mask, straight(desc));
   volumes of{ranks,       a.layout(),         x.layout(), x.columns(), sizeof(TX),
              bytes_of<S>, x.is_by_features(), nullptr,    nullptr,     bytes_of<before_finish<S>>};
   std::shared_ptr<const fetch_plan> plan;
   ranks_explanation out;
   if (choice.scheme == exchange::features) {
-    out.bytes_once = access::bytes_of_whole(a);
+    out.bytes_once = ranks.all_reduce(access::bytes_of_whole(a), joining::sum);
   } else if (choice.scheme == exchange::cover) {
     of.cover = access::cover(a, x.layout(), "explain").plan.get();
     of.plan = of.cover->fetched.get();

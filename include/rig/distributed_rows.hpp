@@ -92,6 +92,7 @@ distributed<mxm_result<Element, S>> multiply_rows(const distributed<matrix<TA>>&
                              check_fetched(desc, is_cbsr<X>);
                            },
                            {.transposed = desc.transpose_a}));
+  require_one_call<S>("mxm", a, x, mask, desc);
   if (desc.transpose_a)
     return multiply_rows<Element, S>(access::turned(a), x, mask, straight(desc));
   auto local = multiply_by_fetch<Element, S>(a, x, mask, desc);

@@ -53,6 +53,7 @@ void agree_on_sparse(const char* name, const distributed<matrix<TA>>& a,
   };
   const communicator& ranks = a.communicator();
   require_one_scheme(ranks, name, agree(ranks, name, check_all, {.transposed = desc.transpose_a}));
+  require_one_call<S>(name, a, b, mask, desc);
 }
 
 template <class Element, class S, class TA, class TB, class Mask>

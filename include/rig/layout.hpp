@@ -21,6 +21,11 @@ namespace rig {
 /// @endcode
 class layout {
  public:
+  /// Copies, also in place of a move, so that every layout stays what it is.
+  layout(const layout&) = default;
+  /// The same.
+  layout& operator=(const layout&) = default;
+
   /// Rank r has the rows_of_ranks[r] rows after those of rank r − 1. Throws error: range,
   /// out_of_memory.
   static layout contiguous(const integers& rows_of_ranks);
@@ -48,7 +53,7 @@ class layout {
     const index number = of_->first[at(rank)] + place;
     return is_contiguous() ? number : of_->order[at(number)];
   }
-  /// The rank that has a row.
+  /// The rank that has a row, from 0 to rows() − 1: unchecked, as all numbers here are.
   int rank_of(index row) const;
   /// The number of a row among those of its rank.
   index place_of(index row) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "distributed/hash.hpp"
 #include "rig/kernels/cpu/row.hpp"
 #include "rig/kernels/problem.hpp"
 #include "rig/kernels/ranks.hpp"
@@ -18,19 +19,14 @@ void check_ranks(int ranks) {
   if (ranks < 1) fail(errc::range, {"layout: ", ranks, " is no number of ranks; pass at least 1"});
 }
 
-template <class Number>
-void add_to_hash(std::uint64_t& hash, const std::vector<Number>& numbers) {
-  for (const Number number : numbers)
-    hash = (hash ^ static_cast<std::uint64_t>(number)) * 1099511628211u;
-}
-
 }  // namespace
 
 layout::layout(tables of) {
   of.rows = of.first.back();
-  of.hash = 14695981039346656037u;
-  add_to_hash(of.hash, of.first);
-  add_to_hash(of.hash, of.rank);
+  over_ranks::hashed hash;
+  hash.add(of.first);
+  hash.add(of.rank);
+  of.hash = hash.value();
   of_ = std::make_shared<const tables>(std::move(of));
 }
 

@@ -3,10 +3,12 @@
 
 #include "rig/kernels/ranks.hpp"
 
+#include <array>
 #include <cstring>
 #include <string_view>
 
 #include "distributed/exchange.hpp"
+#include "distributed/hash.hpp"
 
 namespace rig::over_ranks {
 namespace {
@@ -61,6 +63,22 @@ void require_equal(const communicator& ranks, const char* name, const char* what
 void require_alike(const communicator& ranks, const char* name, const char* what, int64 number) {
   if (ranks.all_reduce(number, joining::least) != ranks.all_reduce(number, joining::greatest))
     fail(errc::shape, {name, ": the ranks differ in ", what, "; pass the same on all ranks"});
+}
+
+fact::fact(const char* name, std::string_view text) : what(name) {
+  hashed letters;
+  letters.add(text);
+  number = static_cast<int64>(letters.value());
+}
+
+void require_alike(const communicator& ranks, const char* name, std::span<const fact> facts) {
+  if (ranks.size() == 1) return;
+  hashed all;
+  for (const fact& each : facts) all.add(std::array{each.number});
+  // A sum of vote_bits more bits does not overflow. Unequal numbers differ from their mean.
+  const auto here = static_cast<int64>(all.value() >> (vote_bits + 1));
+  if (ranks.all_reduce(here, joining::sum) == here * ranks.size()) return;
+  for (const fact& each : facts) require_alike(ranks, name, each.what, each.number);
 }
 
 index first_feature(index columns, int rank, int ranks) {

@@ -1,8 +1,11 @@
 // Operands with small rows: codes over ranks.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
+#include "call/choice.hpp"
+#include "distributed/hash.hpp"
 #include "rig/distributed_rows.hpp"
 #include "storage/integers.hpp"
 
@@ -34,20 +37,21 @@ void check_fetched(const descriptor& desc, bool is_cbsr) {
   if (is_cbsr && !desc.kernel.empty())
     fail(errc::cannot, {"mxm: kernel '", desc.kernel,
                         "' is named for a cbsr over ranks, which has one kernel; name none"});
+  if (!desc.kernel.empty()) require_known_kernel("mxm", "the descriptor", desc.kernel);
 }
 
 int64 number_of_ranges(const quantized& of) {
-  std::uint64_t hash = 14695981039346656037u;
+  hashed hash;
   const auto add = [&](const float* numbers) {
     for (index j = 0; numbers != nullptr && j < of.range_count(); ++j) {
       std::uint32_t bits = 0;
       std::memcpy(&bits, numbers + j, sizeof(bits));
-      hash = (hash ^ bits) * 1099511628211u;
+      hash.add(std::array{bits});
     }
   };
   add(of.low());
   add(of.step());
-  return static_cast<int64>(hash);
+  return static_cast<int64>(hash.value());
 }
 
 quantized carried<quantized>::operand(const quantized& like, index rows,

@@ -14,6 +14,7 @@ namespace {
 using namespace ranks;
 using rig::dense;
 using rig::distributed;
+using rig::index;
 using rig::matrix;
 using sums = rig::plus_times<float>;
 
@@ -123,6 +124,73 @@ TEST_CASE("ranks that differ") {
            using enum rig::exchange;
            rig::mxm(of.a, of.x, sums(), {.exchange = here.rank() == 3 ? features : fetch});
          });
+}
+
+TEST_CASE("ranks whose calls differ") {
+  const auto uneven = rig::layout::contiguous(std::vector<int>{6, 2, 2, 2});
+  const auto differing = [&](const char* what, const auto& work) {
+    expect(rig::errc::shape, {"the ranks differ in ", what},
+           [&](const rig::communicator& here) { work(here, operands(here), here.rank() == 1); });
+  };
+  const auto dense_of = [](const auto& here, index columns, const rig::layout& rows) {
+    return distributed<dense<float>>::from_whole(here, random_dense<float>(12, columns, 2), rows);
+  };
+  differing("the layout of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto z = dense_of(here, 3, uneven);
+    rig::mxm(of.a, is ? z : of.x, sums());
+  });
+  differing("the layout of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto b =
+        distributed<matrix<float>>::from_whole(here, random_matrix<float>(12, 12, 4, 1), uneven);
+    rig::mxm(of.a, is ? b : of.a, sums());
+  });
+  differing("the columns of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto y = dense_of(here, 5, of.rows);
+    rig::mxm(of.a, is ? y : of.x, sums());
+  });
+  differing("the columns of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto y = dense_of(here, 5, of.rows);
+    rig::closure(is ? y : of.x, of.a, rig::min_plus<float>());
+  });
+  differing("the type of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto wide =
+        distributed<dense<double>>::from_whole(here, random_dense<double>(12, 3, 2), of.rows);
+    is ? static_cast<void>(rig::mxm(of.a, wide, sums()))
+       : static_cast<void>(rig::mxm(of.a, of.x, sums()));
+  });
+  differing("the semiring", [&](const auto&, const operands& of, bool is) {
+    is ? static_cast<void>(rig::mxm(of.a, of.x, rig::max_second<float>()))
+       : static_cast<void>(rig::mxm(of.a, of.x, sums()));
+  });
+  differing("the kernel", [&](const auto&, const operands& of, bool is) {
+    rig::mxm(of.a, of.x, sums(), {.kernel = is ? "row" : "split"});
+  });
+  differing("the mask", [&](const auto&, const operands& of, bool is) {
+    is ? static_cast<void>(rig::mxm(of.a, of.a, sums(), rig::structure(of.a)))
+       : static_cast<void>(rig::mxm(of.a, of.a, sums()));
+  });
+  differing("the layout of X",
+            [&](const auto&, const operands& of, bool is) { of.a.prepare(is ? uneven : of.rows); });
+  differing("the columns", [&](const auto& here, const operands& of, bool is) {
+    const auto y = dense_of(here, 5, of.rows);
+    (is ? y : of.x).gather();
+  });
+  differing("the columns", [&](const auto& here, const operands& of, bool is) {
+    const auto y = dense_of(here, 5, of.rows);
+    (is ? y : of.x).by_features();
+  });
+}
+
+TEST_CASE("what was moved from stays a communicator, a layout") {
+  for (const std::exception_ptr& thrown : run(2, [](const rig::communicator& here) {
+         rig::communicator ranks = here;
+         rig::layout rows = rig::layout::contiguous(std::vector<int>{2, 2});
+         const rig::communicator other = std::move(ranks);
+         const rig::layout same = std::move(rows);
+         ranks.barrier();  // NOLINT(bugprone-use-after-move): that it serves
+         if (rows.rows() != 4 || !(rows == same)) throw std::runtime_error("the layout");
+       }))
+    CHECK(thrown == nullptr);
 }
 
 TEST_CASE("a layout of other ranks is refused before it is read") {

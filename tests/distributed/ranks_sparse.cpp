@@ -228,7 +228,7 @@ TEST_CASE("what one rank refuses, all refuse") {
       }
     }
   };
-  refused({.kernel = "none"}, {}, "mxm: rank 2 of 3: ");
+  refused({.kernel = "none"}, {}, "mxm: rank 2 of 3: the descriptor names kernel 'none'");
   refused({.exchange = rig::exchange::features}, {.exchange = rig::exchange::features},
           "exchange::features takes a dense X");
   refused({.transpose_b = true}, {.transpose_b = true}, "distribute its transpose");

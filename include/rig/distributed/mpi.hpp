@@ -106,6 +106,9 @@ inline constexpr communicator::functions calls = {exchange, all_reduce, barrier}
 /// @endcode
 inline communicator mpi_communicator(MPI_Comm of) {
   return or_out_of_memory("mpi_communicator", [&] {
+    if (of == MPI_COMM_NULL)  // which MPI answers by an abort
+      fail(errc::cannot,
+           {"mpi_communicator: the communicator is MPI_COMM_NULL; give one of ranks"});
     auto made = std::make_shared<over_mpi::duplicate>(of);
     int rank = 0, size = 0;
     over_mpi::check(MPI_Comm_rank(made->ranks, &rank), "MPI_Comm_rank");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -99,6 +100,16 @@ votes agree(const communicator& ranks, const char* name, Work&& work, votes said
 void require_equal(const communicator& ranks, const char* name, const char* what, int64 number);
 /// The same for what a number stands for, which the error does not show. Collective.
 void require_alike(const communicator& ranks, const char* name, const char* what, int64 number);
+/// What all ranks pass alike to a call: what an error calls it, and a number for it.
+struct fact {
+  const char* what;
+  int64 number;
+  fact(const char* name, int64 of) : what(name), number(of) {}
+  fact(const char* name, std::uint64_t hash) : what(name), number(static_cast<int64>(hash)) {}
+  fact(const char* name, std::string_view text);
+};
+/// Throws on all ranks if their facts differ, and names the first that does. Collective.
+void require_alike(const communicator& ranks, const char* name, std::span<const fact> facts);
 /// Throws unless the layout has as many ranks as the communicator.
 void check_ranks(const char* name, const communicator& ranks, const layout& rows);
 /// Throws if a part does not fit its layout.
