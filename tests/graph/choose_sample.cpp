@@ -146,6 +146,9 @@ TEST_CASE("a transposed A, and refusals") {
               [&] { rig::choose_sample(graph, x, mean, {.tolerance = -1}); });
   check_error(rig::errc::range, {"choose_sample", "rows", "1"},
               [&] { rig::choose_sample(graph, x, mean, {.rows = 1}); });
-  check_error(rig::errc::shape, {"512"},
+  dense broken = x;
+  broken(0, 0) = std::nanf("");
+  CHECK(rig::choose_sample(graph, broken, mean, {.tolerance = 1, .narrows = true}).cost == 1);
+  check_error(rig::errc::shape, {"choose_sample: op(A) is 512x512, X has 3 rows"},
               [&] { rig::choose_sample(graph, dense(3, 3, 1.0f), mean, {}); });
 }
