@@ -153,10 +153,11 @@ TEST_CASE("ranks whose calls differ") {
     rig::closure(is ? y : of.x, of.a, rig::min_plus<float>());
   });
   differing("the type of the right operand", [&](const auto& here, const operands& of, bool is) {
+    const auto y = dense_of(here, 4, of.rows);
     const auto wide =
-        distributed<dense<double>>::from_whole(here, random_dense<double>(12, 3, 2), of.rows);
+        distributed<dense<double>>::from_whole(here, random_dense<double>(12, 4, 2), of.rows);
     is ? static_cast<void>(rig::mxm(of.a, wide, sums()))
-       : static_cast<void>(rig::mxm(of.a, of.x, sums()));
+       : static_cast<void>(rig::mxm(of.a, y, sums()));
   });
   differing("the semiring", [&](const auto&, const operands& of, bool is) {
     is ? static_cast<void>(rig::mxm(of.a, of.x, rig::max_second<float>()))

@@ -301,7 +301,7 @@ struct cover_plan {
   std::vector<index> added_first;    ///< the first from each rank
   int64 named = 0;                   ///< rows of X of other ranks that `fetch` would move here
 
-  explicit cover_plan(layout rows) : of_x(std::move(rows)) {}
+  explicit cover_plan(const layout& rows) : of_x(rows) {}
   std::size_t bytes() const;
 };
 std::shared_ptr<const cover_plan> make_cover_plan(const communicator& ranks, const char* name,
