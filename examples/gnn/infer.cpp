@@ -80,7 +80,7 @@ inferred run(const attempt& by, const gnn::dataset& data, const gnn::network<flo
   on.problem.a.desc = by.desc;
   rig::dense<float> z;
   std::vector<double> ms;
-  for (int run = -1; run < runs; ++run) {  // the first is no time: it builds what is derived
+  for (int run = -1; run < runs; ++run) {  // the first, untimed, builds derived structures
     const example::stopwatch watch;
     gnn::tape plain(false, where);
     z = std::move(net.forward(plain, on.problem.a, on.problem.x)->value);
@@ -135,7 +135,7 @@ attempt cheapest(const std::vector<attempt>& attempts, double most, const gnn::d
   attempt best = attempts.front();
   double least = exact.ms, exact_ms = exact.ms;
   for (const attempt& by : std::span(attempts).subspan(1)) {
-    if (is_sampled(by.desc) && kept_share(by, on) == 1) continue;  // no sample
+    if (is_sampled(by.desc) && kept_share(by, on) == 1) continue;  // it reads every entry
     prepare(by);
     const inferred now = run(by, data, net, on, runs);
     const auto other = decisions_of(data, now.z);
@@ -144,7 +144,7 @@ attempt cheapest(const std::vector<attempt>& attempts, double most, const gnn::d
     const double lost = 100 * (score - gnn::accuracy(now.z, on.problem.of).validation),
                  bound = lost + 100 * deviations * std::sqrt(changed) / nodes;
     if (bound > most || now.ms >= gain * least) continue;
-    // Both again: the machine may have done other work.
+    // Both are timed again, because other work may have slowed one.
     const double again = std::max(now.ms, run(by, data, net, on, runs).ms);
     prepare(attempts.front());
     exact_ms = std::min(exact_ms, run(attempts.front(), data, net, on, runs).ms);

@@ -96,25 +96,25 @@ saved_model parsed(std::istream& file) {
 
 void save(const std::string& path, const saved_model& model) {
   const shape& s = model.shape;
-  const json head = {{"format", format_name},
-                     {"version", format_version},
-                     {"normalise_features", model.normalise_features},
-                     {"multi_label", model.multi_label.value_or(false)},
-                     {"shape",
-                      {{"model", kind_names[static_cast<std::size_t>(s.model)]},
-                       {"aggregate", gathering_names[static_cast<std::size_t>(s.aggregate)]},
-                       {"inputs", s.inputs},
-                       {"hidden", s.hidden},
-                       {"outputs", s.outputs},
-                       {"layers", s.layers},
-                       {"k", s.k},
-                       {"dropout", s.dropout},
-                       {"heads", s.heads},
-                       {"edge_dropout", s.edge_dropout},
-                       {"norm", norm_names[static_cast<std::size_t>(s.norm)]},
-                       {"residual", s.residual},
-                       {"alpha", s.alpha},
-                       {"hops", s.hops}}}};
+  json head = {{"format", format_name},
+               {"version", format_version},
+               {"normalise_features", model.normalise_features},
+               {"shape",
+                {{"model", kind_names[static_cast<std::size_t>(s.model)]},
+                 {"aggregate", gathering_names[static_cast<std::size_t>(s.aggregate)]},
+                 {"inputs", s.inputs},
+                 {"hidden", s.hidden},
+                 {"outputs", s.outputs},
+                 {"layers", s.layers},
+                 {"k", s.k},
+                 {"dropout", s.dropout},
+                 {"heads", s.heads},
+                 {"edge_dropout", s.edge_dropout},
+                 {"norm", norm_names[static_cast<std::size_t>(s.norm)]},
+                 {"residual", s.residual},
+                 {"alpha", s.alpha},
+                 {"hops", s.hops}}}};
+  if (model.multi_label) head["multi_label"] = *model.multi_label;
   std::string text = head.dump();
   text.pop_back();
   text += ", \"parameters\": [";

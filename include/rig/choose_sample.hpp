@@ -3,6 +3,7 @@
 /// @file
 /// Which sample of a matrix keeps a tolerance: `choose_sample`.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -99,11 +100,6 @@ std::vector<double> squares_of(const dense<T>& c, const dense<T>* d = nullptr) {
     }
   return out;
 }
-inline bool are_finite(const std::vector<double>& numbers) {
-  for (const double x : numbers)
-    if (!std::isfinite(x)) return false;
-  return true;
-}
 /// work(X) with X in another type.
 template <class T, class Work>
 auto with_features(const dense<T>& x, feature_type as, Work work) {
@@ -125,10 +121,10 @@ auto with_features(const dense<T>& x, feature_type as, Work work) {
 /// cheapest first. The first whose error is below the tolerance by three standard deviations is
 /// returned; else the exact product. Errors of the whole product exceed the bound in few cases, and
 /// in none if A has no more rows than are drawn. A semiring without `samples_as` is exact, and so
-/// is a product with NaN or infinities. S: sums
-/// in float or double. Deterministic; times nothing. Places: all; the call waits. Cost: a
-/// product with `rows` rows per way that is tried, a copy of X per narrow one, and op(A) if it is
-/// transposed. Throws error: range (tolerance, rows), shape, and as `mxm`.
+/// is a product with NaN or infinities. S: sums in float or double. Deterministic; times nothing.
+/// Places: all; the call waits. Cost: a product with `rows` rows per way that is tried, a copy of X
+/// per narrow one, and op(A) if it is transposed. Throws error: range (tolerance, rows), shape, and
+/// as `mxm`.
 /// @code
 /// const auto found = rig::choose_sample(A, X, rig::mean_second<float>{}, {.tolerance = 0.05});
 /// std::printf("%s %d\n", found.kernel.c_str(), static_cast<int>(found.width));
@@ -152,7 +148,8 @@ sample_choice choose_sample(const matrix<T>& a, const dense<X>& x, S s, const ch
     const matrix<T> part = extract(op, lines.rows, all);
     const auto exact = mxm(part, x, s, plain).to(cpu());
     const auto all_squares = squares_of(exact);
-    if (!are_finite(all_squares)) return {};  // no error can be measured
+    if (!std::ranges::all_of(all_squares, [](double of_row) { return std::isfinite(of_row); }))
+      return {};  // no error can be measured
     constexpr bool can_narrow = is_same<X, float>;
     for (const sample_candidate& c :
          sample_candidates(op.structure(), samples_as<S> != reduction::none,

@@ -273,7 +273,7 @@ class GCNConv(pyg.GCNConv):
             return edge_index, edge_weight
         if edge_weight is not None:
             return _edges_of(edge_index, True), edge_weight
-        return edge_index.edges
+        return _edges_of(edge_index), None if edge_index.is_counted else edge_index.weight
 
     def _normalised(self, x, edges, weight):
         return gcn_norm(
