@@ -41,7 +41,8 @@ struct ranks_explanation {
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
   double mean_bytes = 0;     ///< the bytes that a rank receives on average
-  std::string kernel;        ///< the kernel of each rank: the one that one rank would choose
+  int slices = 1;      ///< of X's columns: on devices one travels beside the product of another
+  std::string kernel;  ///< the kernel of each rank: the one that one rank would choose
   /// The scheme, its reason, the kernel, and the volumes: by pair for up to 16 ranks.
   std::string text() const;
 };
@@ -278,6 +279,77 @@ mxm_result<Element, S> multiply_fetched(const matrix<TA>& entries, const fetch_p
   return c;
 }
 
+template <class X>
+inline constexpr bool is_dense = false;
+template <class T>
+inline constexpr bool is_dense<dense<T>> = true;
+
+/// Some columns of a result.
+template <class T>
+dense<T> columns_of(dense<T>& c, index first, index count) {
+  T* const begin = c.rows() > 0 ? c.data() + first : c.data();
+  return dense<T>::view(begin, c.rows(), count, c.stride(), c.where(), c.stream());
+}
+template <class T>
+indexed_dense<T> columns_of(indexed_dense<T>& c, index first, index count) {
+  return {columns_of(c.values, first, count), columns_of(c.indices, first, count)};
+}
+
+/// A slice of the columns of a product, in the bits of the whole.
+template <class S, class TA, class TX, class C>
+void multiply_slice(const matrix<TA>& a, const dense<TX>& x, C&& c, index columns,
+                    const descriptor& desc) {
+  problem p = make_problem("mxm", a, x, no_mask{}, desc, S());
+  p.planned_columns = columns;
+  fill_in_result<S>(p, c);
+  check(p);
+  run(p);
+}
+
+/// The number of slices of columns in which the rows of X travel to parts on devices. Collective.
+template <class Element, class S, class TA, class TX>
+int agree_on_slices(const distributed<matrix<TA>>& a, const dense<TX>& x, const fetch_plan& plan,
+                    const descriptor& desc) {
+  const communicator& ranks = a.communicator();
+  int64 slices = 1;
+  agree(ranks, "mxm", [&] {
+    const matrix<TA> entries = renumbered(a.local(), plan);
+    problem p = new_problem<mxm_result<Element, S>>("mxm", entries, x, S(), no_mask{}, desc);
+    slices = slices_of(plan, p, carried<dense<TX>>::arrays(x)[0].bytes);
+  });
+  return static_cast<int>(ranks.all_reduce(slices, joining::least));
+}
+
+/// The product by fetch of parts on devices, while rows of later columns travel.
+template <class Element, class S, class TA, class TX>
+mxm_result<Element, S> multiply_in_slices(const distributed<matrix<TA>>& a, const dense<TX>& x,
+                                          const fetch_plan& plan, const descriptor& desc) {
+  const descriptor of_one = access::of_one_rank(a, desc, &plan);
+  const int slices = agree_on_slices<Element, S>(a, x, plan, of_one);
+  const index width = x.columns() / slices;
+  std::optional<matrix<TA>> entries;
+  mxm_result<Element, S> c;
+  fetch_in_slices(
+      a.communicator(), plan, carried<dense<TX>>::arrays(x)[0], slices, desc.stream,
+      [&] {
+        entries.emplace(renumbered(a.local(), plan));
+        const problem p =
+            new_problem<mxm_result<Element, S>>("mxm", *entries, x, S(), no_mask{}, of_one);
+        c = make_result<mxm_result<Element, S>>(p, no_mask{});
+      },
+      [&](int k, const buffer& rows) {
+        const auto part =
+            dense<TX>::view(rows.data<const TX>(), static_cast<index>(plan.columns.size()), width,
+                            0, plan.where(), desc.stream);
+        multiply_slice<S>(*entries, part, columns_of(c, k * width, width), x.columns(), of_one);
+        if constexpr (positional<S> && has_indices<mxm_result<Element, S>>)
+          if (k + 1 == slices)
+            name_columns(plan, c.indices.data(), int64{c.indices.rows()} * x.columns(),
+                         c.indices.stream());
+      });
+  return c;
+}
+
 /// X, A and what they are multiplied by, on their way to the result by rows.
 template <class Element, class S, class TA, class X, class Mask>
 mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const distributed<X>& x,
@@ -286,7 +358,12 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
   auto plan = access::find(a, x.layout());
   const auto arrays = carried<X>::arrays(x.local());
   std::array<fetch, arrays.size()> moved;
+  constexpr bool may_slice = !is_masked<Mask> && is_dense<X>;
+  const auto is_sliced = [&] {
+    return may_slice && is_worth_slices(ranks, *plan, arrays[0].bytes);
+  };
   const auto start = [&] {
+    if (is_sliced()) return;
     for (std::size_t k = 0; k < arrays.size(); ++k)
       moved[k] = start_fetch(*plan, ranks, arrays[k], desc.stream);
   };
@@ -299,6 +376,8 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
     plan = access::plan(a, x.layout(), "mxm");
     agree(ranks, "mxm", start);
   }
+  if constexpr (may_slice)
+    if (is_sliced()) return multiply_in_slices<Element, S>(a, x.local(), *plan, desc);
   for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, of.stream);
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
@@ -526,6 +605,10 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
     of.plan = plan.get();
   }
   add_volumes(of, out);
+  if constexpr (!is_masked<Mask>)
+    if (plan && is_worth_slices(ranks, *plan, carried<dense<TX>>::arrays(x.local())[0].bytes))
+      out.slices =
+          agree_on_slices<void, S>(a, x.local(), *plan, access::of_one_rank(a, desc, plan.get()));
   agree(ranks, "explain", [&] {
     out.scheme = choice.scheme;
     out.reason = choice.reason;

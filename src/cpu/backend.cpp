@@ -132,6 +132,8 @@ void refuse_captured_build(const char*, int, void*) {}
 void refuse_captured_copy(int, void*) {}
 void prepare_derived(const pattern& oriented) { oriented.derived_of<row_lengths>(); }
 void find_statistics(problem&) {}
+index tile_columns(const problem&) { return 0; }
+void* transfer_stream(int) { return nullptr; }
 bool keep_whole(const pattern&, const over_ranks::whole_rows& whole) {
   return splits(whole.nnz, whole.longest);
 }

@@ -243,6 +243,8 @@ std::string ranks_explanation::text() const {
            ", which is " + number(percent) + " % of the mean";
     if (percent > 130) out += ": another layout can balance the ranks";
   }
+  if (slices > 1)
+    out += "; in " + number(slices) + " slices of columns, which travel beside the product";
   out += "\n";
   if (ranks < 2 || ranks > most_columns) return out;
   out += "bytes from each rank, a line, to each rank:\n";

@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "distributed/exchange.hpp"
+#include "rig/kernels/problem.hpp"
 #include "storage/backend.hpp"
 
 namespace rig::over_ranks {
@@ -169,6 +171,10 @@ void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, p
     place_lists(plan, where);
     plan.splits = backend_of(where).keep_whole(*plan.local, whole);
   });
+  int64 received = 0;
+  for (const fetch_pair& pair : plan.pairs)
+    if (pair.rank != ranks.rank()) received += static_cast<int64>(pair.received.size());
+  plan.most_received = ranks.all_reduce(received, joining::greatest);
 }
 
 namespace {
@@ -207,40 +213,75 @@ void go_by_host(fetch& of, std::size_t sent, std::size_t received) {
 
 }  // namespace
 
-fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_array& x,
-                  void* stream) {
+namespace {
+
+/// A fetch whose rows are not packed yet.
+fetch make_fetch(const fetch_plan& plan, int rank, std::size_t row, void* stream) {
   const place where = plan.where();
-  const backend& by = backend_of(where);
-  const stream_order in_order(where, stream, "mxm", {x.stream, plan.lists.stream()});
-  const row_counts count = rows_that_travel(plan, ranks.rank());
-  const std::size_t row = x.bytes;
+  const row_counts count = rows_that_travel(plan, rank);
   fetch of;
-  of.stream = by.stream_for(where.device, stream);
-  of.x = buffer::temporary(plan.columns.size() * row, where, of.stream);
-  of.sent = buffer::temporary(count.sent * row, where, of.stream);
-  of.staged = buffer::temporary(count.staged * row, where, of.stream);
+  of.stream = stream;
+  of.x = buffer::temporary(plan.columns.size() * row, where, stream);
+  of.sent = buffer::temporary(count.sent * row, where, stream);
+  of.staged = buffer::temporary(count.staged * row, where, stream);
   reserve(of.sends, plan.pairs.size());
   reserve(of.receives, plan.pairs.size());
   unsigned char *to = of.sent.data<unsigned char>(), *stage = of.staged.data<unsigned char>();
   unsigned char* const fetched = of.x.data<unsigned char>();
   for (const fetch_pair& pair : plan.pairs) {
-    if (row == 0) continue;
-    const auto sent = static_cast<int64>(pair.sent.size());
-    const bool is_here = pair.rank == ranks.rank();
-    by.move_rows(is_here ? fetched : to, is_here ? pair.received_there : nullptr, x.data,
-                 pair.sent_there, x.stride, row, sent, where.device, of.stream);
-    if (is_here) continue;
-    if (sent > 0) of.sends.push_back({pair.rank, to, size(sent) * row});
-    to += size(sent) * row;
-    if (pair.received.empty()) continue;
-    const std::size_t bytes = pair.received.size() * row;
+    if (row == 0 || pair.rank == rank) continue;
+    const std::size_t sent = pair.sent.size() * row, bytes = pair.received.size() * row;
+    if (sent > 0) of.sends.push_back({pair.rank, to, sent});
+    to += sent;
+    if (bytes == 0) continue;
     const bool is_direct = are_adjacent(pair.received);
     of.receives.push_back(
         {pair.rank, is_direct ? fetched + size(pair.received.front()) * row : stage, bytes});
     if (!is_direct) stage += bytes;
   }
-  if (where != cpu() && !ranks.reaches_devices())
-    go_by_host(of, count.sent * row, count.received * row);
+  return of;
+}
+
+/// Copies the rows that leave to where they are sent from, and those that stay to the fetched X.
+void pack_rows(const fetch_plan& plan, int rank, const row_array& x, const fetch& of) {
+  const place where = plan.where();
+  unsigned char* to = of.sent.data<unsigned char>();
+  for (const fetch_pair& pair : plan.pairs) {
+    if (x.bytes == 0) continue;
+    const bool is_here = pair.rank == rank;
+    backend_of(where).move_rows(is_here ? of.x.data<unsigned char>() : to,
+                                is_here ? pair.received_there : nullptr, x.data, pair.sent_there,
+                                x.stride, x.bytes, static_cast<int64>(pair.sent.size()),
+                                where.device, of.stream);
+    if (!is_here) to += pair.sent.size() * x.bytes;
+  }
+}
+
+/// Puts staged rows in their places.
+void place_rows(const fetch_plan& plan, int rank, std::size_t row, const fetch& of) {
+  const unsigned char* stage = of.staged.data<unsigned char>();
+  for (const fetch_pair& pair : plan.pairs) {
+    if (pair.rank == rank || row == 0 || are_adjacent(pair.received)) continue;
+    backend_of(plan.where())
+        .move_rows(of.x.data(), pair.received_there, stage, nullptr, row, row,
+                   static_cast<int64>(pair.received.size()), plan.where().device, of.stream);
+    stage += pair.received.size() * row;
+  }
+}
+
+}  // namespace
+
+fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_array& x,
+                  void* stream) {
+  const place where = plan.where();
+  const stream_order in_order(where, stream, "mxm", {x.stream, plan.lists.stream()});
+  fetch of =
+      make_fetch(plan, ranks.rank(), x.bytes, backend_of(where).stream_for(where.device, stream));
+  pack_rows(plan, ranks.rank(), x, of);
+  if (where != cpu() && !ranks.reaches_devices()) {
+    const row_counts count = rows_that_travel(plan, ranks.rank());
+    go_by_host(of, count.sent * x.bytes, count.received * x.bytes);
+  }
   return of;
 }
 
@@ -252,15 +293,68 @@ void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_b
     backend_of(where).copy(buffer::borrow(m.data, m.bytes),
                            buffer::borrow(of.landing[k], m.bytes, where, of.stream));
   }
-  const unsigned char* stage = of.staged.data<unsigned char>();
-  for (const fetch_pair& pair : plan.pairs) {
-    if (pair.rank == rank || row_bytes == 0 || are_adjacent(pair.received)) continue;
-    backend_of(where).move_rows(of.x.data(), pair.received_there, stage, nullptr, row_bytes,
-                                row_bytes, static_cast<int64>(pair.received.size()), where.device,
-                                of.stream);
-    stage += pair.received.size() * row_bytes;
-  }
+  place_rows(plan, rank, row_bytes, of);
   of.sent = of.staged = of.on_host = buffer();
+}
+
+namespace {
+
+constexpr int64 least_slice = 16 << 20;  ///< bytes for the largest receiver; docs/lab/ranks.md
+constexpr int most_slices = 4;
+
+}  // namespace
+
+bool is_worth_slices(const communicator& ranks, const fetch_plan& plan, std::size_t row_bytes) {
+  return ranks.reaches_devices() &&
+         plan.most_received * static_cast<int64>(row_bytes) >= 2 * least_slice;
+}
+
+int slices_of(const fetch_plan& plan, problem& p, std::size_t row_bytes) {
+  const backend& by = backend_of(plan.where());
+  p.oriented = p.structure;
+  p.planned_columns = p.b.columns;
+  by.find_statistics(p);
+  const index tile = by.tile_columns(p);
+  const int64 bytes = plan.most_received * static_cast<int64>(row_bytes);
+  int slices = 1;
+  while (tile > 0 && 2 * slices <= most_slices && bytes >= 2 * slices * least_slice &&
+         p.b.columns % (2 * slices * tile) == 0)
+    slices *= 2;
+  return slices;
+}
+
+void fetch_in_slices(const communicator& ranks, const fetch_plan& plan, const row_array& x,
+                     int slices, void* stream, const callback<void>& begin,
+                     const callback<void, int, const buffer&>& multiply) {
+  const place where = plan.where();
+  const backend& by = backend_of(where);
+  const std::size_t width = x.bytes / size(slices);
+  void *travels = nullptr, *computes = nullptr;
+  std::vector<fetch> moved;
+  std::optional<stream_order> after_operands, before_release;  // released on the stream of travels
+  agree(ranks, "mxm", [&] {
+    travels = by.transfer_stream(where.device);
+    computes = by.stream_for(where.device, stream);
+    begin();
+    after_operands.emplace(where, travels, "mxm",
+                           std::initializer_list<void*>{x.stream, plan.lists.stream(), computes});
+    before_release.emplace(where, computes, "mxm", std::initializer_list<void*>{travels});
+    reserve(moved, size(slices));
+    for (int k = 0; k < slices; ++k)
+      moved.push_back(make_fetch(plan, ranks.rank(), width, travels));
+  });
+  attempt here;
+  for (int k = 0; k < slices; ++k) {
+    const auto* const first = static_cast<const unsigned char*>(x.data) + size(k) * width;
+    here.run([&] { pack_rows(plan, ranks.rank(), {first, x.stride, width}, moved[size(k)]); });
+    ranks.exchange(moved[size(k)].sends, moved[size(k)].receives, travels);
+    here.run([&] {
+      place_rows(plan, ranks.rank(), width, moved[size(k)]);
+      const stream_order after_rows(where, computes, "mxm", {travels});
+    });
+    here.run([&] { multiply(k, moved[size(k)].x); });
+  }
+  conclude(ranks, "mxm", here.why());
 }
 
 void name_columns(const fetch_plan& plan, int32* numbers, int64 count, void* stream) {

@@ -128,6 +128,7 @@ double measure_devices(const devices& on, const std::string& name, index columns
     line.ratio = one / ms / ranks;  // 1: no time is lost
     out->add(line);
   };
+  int slices = 1;
   if (const int size = on.ranks.size(); size > 1) {
     const auto rows = rig::layout::by_entries(whole.structure(), size);
     const auto parts = rig::distributed<matrix>::from_whole(on.ranks, whole, rows).to(on.here);
@@ -136,6 +137,7 @@ double measure_devices(const devices& on, const std::string& name, index columns
             rows, on.ranks.rank());
     const double ms = median_ms(on, repeat, [&] { rig::mxm(parts, of_x, sums_of_floats()); });
     const auto moved = rig::explain(parts, of_x, sums_of_floats());
+    slices = moved.slices;
     const double local =
         median_ms(on, repeat, [&] { rig::mxm(parts.local(), x_here, sums_of_floats()); });
     add("mxm over devices", size, ms, local, static_cast<double>(moved.largest_bytes));
@@ -146,7 +148,10 @@ double measure_devices(const devices& on, const std::string& name, index columns
   const double each = moved.share * (four - 1) / four * x.rows() * columns * sizeof(float),
                most = each * moved.balance,
                local = longest_part_ms(on, whole, x_here, rows, repeat);
-  const double predicted = local + most / nvlink_bytes_per_ms;
+  // The rows of a slice of columns travel while the slice before is multiplied.
+  const double rows_of_slice = most / nvlink_bytes_per_ms / slices, part_of_slice = local / slices,
+               predicted = rows_of_slice + (slices - 1) * std::max(rows_of_slice, part_of_slice) +
+                           part_of_slice;
   add("mxm predicted", four, predicted, local, most);
   return one / predicted / four;
 }

@@ -318,6 +318,21 @@ TEST_CASE("rows of A and of X on each device") {
                                               random_dense<float>(1 << 14, 32, 8));
 }
 
+TEST_CASE("slices of columns, whose rows travel while others are multiplied") {
+  const auto a = rig::generate::random_values(rig::generate::uniform(140000, 12));
+  const auto x = random_dense<float>(a.columns(), 256, 10);
+  multiply_on_devices<rig::plus_times<float>>(a, x);
+  multiply_on_devices<rig::arg_max_second<float>>(a, x);
+  on_devices([&](const rig::communicator& here) {
+    const rig::place device = rig::cuda(device_of(here.rank()));
+    const auto rows = layout_of(a.structure(), here.size(), 1, 3);
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows).to(device);
+    const auto of_x = distributed<dense<float>>::from_whole(here, x, rows).to(device);
+    const int slices = rig::explain(part, of_x, rig::plus_times<float>()).slices;
+    require(here.size() == 1 || slices > 1, std::to_string(slices) + " slices");
+  });
+}
+
 TEST_CASE("a rank that throws ends the call on all, and they go on") {
   const auto a = random_matrix<float>(97, 97, 9, 8);
   const auto x = random_dense<float>(97, 3, 9);

@@ -1,6 +1,10 @@
 // Parts of a matrix on a device, whose ranks are threads: products with the bits of one device, and
 // what is refused.
 
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,14 +30,6 @@ using rig::index;
 using rig::matrix;
 
 template <class T>
-dense<T> on_host(const dense<T>& of) {
-  return of.to(rig::cpu());
-}
-template <class T>
-rig::indexed_dense<T> on_host(const rig::indexed_dense<T>& of) {
-  return {of.values.to(rig::cpu()), of.indices.to(rig::cpu())};
-}
-template <class T>
 rig::place place_of(const distributed<dense<T>>& of) {
   return of.local().where();
 }
@@ -50,20 +46,58 @@ rig::layout inner_layout(const rig::pattern& a, const rig::layout& rows, int ran
   return rig::layout::by_partition(rank_of_row, ranks);
 }
 
+/// Copies messages on a device from there, or to it; the others pass the host alone.
+void exchange_by_host(void* state, std::span<const rig::message> sends,
+                      std::span<const rig::message> receives, void* stream) {
+  const auto on = static_cast<cudaStream_t>(stream);
+  std::vector<std::vector<char>> held;
+  const auto on_host = [&](std::span<const rig::message> messages) {
+    std::vector<rig::message> out;
+    for (const rig::message& m : messages)
+      out.push_back({m.rank, held.emplace_back(m.bytes).data(), m.bytes});
+    return out;
+  };
+  const auto copy = [&](void* to, const void* from, std::size_t bytes) {
+    if (cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on) != cudaSuccess ||
+        cudaStreamSynchronize(on) != cudaSuccess)
+      rig::fail(rig::errc::device, {"exchange_by_host"});
+  };
+  const auto out = on_host(sends), in = on_host(receives);
+  for (std::size_t k = 0; k < out.size(); ++k) copy(out[k].data, sends[k].data, out[k].bytes);
+  static_cast<rig::communicator*>(state)->exchange(out, in);
+  for (std::size_t k = 0; k < in.size(); ++k) copy(receives[k].data, in[k].data, in[k].bytes);
+}
+
+/// The same rank, by a transport that takes messages on devices.
+rig::communicator reaching_devices(const rig::communicator& rank) {
+  static constexpr rig::communicator::functions calls = {
+      exchange_by_host,
+      [](void* state, rig::int64 number, rig::joining how) {
+        return static_cast<rig::communicator*>(state)->all_reduce(number, how);
+      },
+      [](void* state) { static_cast<rig::communicator*>(state)->barrier(); }, true};
+  return {rank.rank(), rank.size(), calls, std::make_shared<rig::communicator>(rank)};
+}
+
 /// A product of ranks beside that of one device by the kernel that the ranks name.
 template <class S, class TA, class TX>
-void compare_on_device(const matrix<TA>& a, const dense<TX>& x, rig::descriptor desc = {}) {
+void compare_on_device(const matrix<TA>& a, const dense<TX>& x, rig::descriptor desc = {},
+                       bool in_slices = false) {
   const auto whole = a.to(gpu);
   const auto features = x.to(gpu);
-  for (const int size : {1, 2, 5})
+  const std::vector<int> sizes = in_slices ? std::vector{2, 3} : std::vector{1, 2, 5};
+  for (const int size : sizes)
     for (const int kind : {0, 1}) {
       const auto rows = layout_of(a.structure(), size, kind, 3);
       const auto inner = inner_layout(a.structure(), rows, size);
-      run_all(size, [&](const rig::communicator& here) {
+      run_all(size, [&](const rig::communicator& rank) {
+        const rig::communicator here = in_slices ? reaching_devices(rank) : rank;
         const auto part = distributed<matrix<TA>>::from_whole(here, a, rows).to(gpu);
         const auto of_x = distributed<dense<TX>>::from_whole(here, x, inner).to(gpu);
         rig::descriptor one = desc;
-        one.kernel = rig::explain(part, of_x, S(), desc).kernel;
+        const auto why = rig::explain(part, of_x, S(), desc);
+        require((why.slices > 1) == in_slices, "slices: " + std::to_string(why.slices));
+        one.kernel = why.kernel;
         const auto found = rig::mxm(part, of_x, S(), desc);
         require(place_of(found) == gpu, "the result is not on the device");
         require(same_bits(found.gather(), on_host(rig::mxm(whole, features, S(), one))),
@@ -106,6 +140,32 @@ TEST_CASE("products of parts on a device have the bits of one device") {
 TEST_CASE("real structure: roads and a power law") {
   sweep<rig::plus_times<float>>(rig::generate::rmat(13, 16), {32, 64});
   sweep<rig::plus_times<float>>(rig::generate::grid(90, 110), {32, 64});
+}
+
+TEST_CASE("slices of columns, whose rows travel while others are multiplied") {
+  const auto in_slices = [](auto s, const matrix<float>& a, const auto& x,
+                            rig::descriptor desc = {}) {
+    compare_on_device<decltype(s)>(a, x, desc, true);
+  };
+  SUBCASE("even rows") {
+    const auto a = rig::generate::random_values(rig::generate::uniform(140000, 12));
+    const auto x = random_dense<float>(a.columns(), 256, 10);
+    in_slices(rig::plus_times<float>(), a, x);
+    in_slices(rig::arg_max_second<float>(), a, x, {.fill = -3});
+    in_slices(rig::mean_second<float>(), a, random_dense<rig::half>(a.columns(), 512, 11));
+  }
+  SUBCASE("rows that are split") {
+    const auto a = rig::generate::random_values(rig::generate::rmat(18, 8));
+    in_slices(rig::plus_times<float>(), a, random_dense<float>(a.columns(), 256, 12));
+  }
+  SUBCASE("a stream of the caller") {
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    const auto a = rig::generate::random_values(rig::generate::uniform(140000, 12));
+    in_slices(rig::max_second<float>(), a, random_dense<float>(a.columns(), 256, 13),
+              {.stream = stream});
+    cudaStreamDestroy(stream);
+  }
 }
 
 TEST_CASE("other types, one value, a transpose, a mask, a fill") {

@@ -12,6 +12,7 @@
 #include "provoked.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
+#include "storage/backend.hpp"
 #include "tuned.hpp"
 
 namespace {
@@ -145,6 +146,27 @@ TEST_CASE("longer rows read a copy of B, and so do types whose scalar loads were
     CHECK(!plan_for<sum>(*rows, 39, rig::type::float32, true).pads);
     CHECK(!plan_for<sum>(*rows, 64).pads);
   }
+}
+
+TEST_CASE("a slice of columns has the plan, and whole tiles, of all columns") {
+  const rig::descriptor desc;
+  int sliced = 0;
+  for (const pattern_like* const rows : {&few, &sparse, &even, &longer, &dense, &skewed, &local})
+    for (const rig::type stored : {rig::type::float32, rig::type::half})
+      for (const int columns : {64, 96, 128, 256, 512}) {
+        CAPTURE(rows->mean_length);
+        CAPTURE(columns);
+        const rig::problem whole = problem_of<sum>(*rows, columns, desc, stored);
+        const rig::index tile = tile_columns(whole);
+        if (tile == 0 || columns % (2 * tile) != 0) continue;
+        ++sliced;
+        rig::problem slice = problem_of<sum>(*rows, columns / 2, desc, stored);
+        slice.planned_columns = columns;
+        CHECK(facts_of(slice, statistics_of(slice)) == facts_of(whole, statistics_of(whole)));
+        CHECK(tile_columns(slice) == tile);
+        CHECK(order_helps(slice, statistics_of(slice)) == order_helps(whole, statistics_of(whole)));
+      }
+  CHECK(sliced > 20);
 }
 
 TEST_CASE("samples of most rows take the plan for whole rows") {

@@ -13,6 +13,15 @@
 
 namespace ranks {
 
+template <class T>
+rig::dense<T> on_host(const rig::dense<T>& of) {
+  return of.to(rig::cpu());
+}
+template <class T>
+rig::indexed_dense<T> on_host(const rig::indexed_dense<T>& of) {
+  return {of.values.to(rig::cpu()), of.indices.to(rig::cpu())};
+}
+
 /// A sum of the caller that rounds, with a finish.
 struct damped {
   using left = float;

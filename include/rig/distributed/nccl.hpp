@@ -62,8 +62,13 @@ struct participant {
   participant(ncclComm_t of, cudaStream_t on) : ranks(of), stream(on), owns_stream(on == nullptr) {
     check(ncclCommCuDevice(of, &device), "ncclCommCuDevice", of);
     const current_device here(device);
-    if (owns_stream)
-      check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (owns_stream) {  // reductions would otherwise wait behind a product that fills the device
+      int least = 0, greatest = 0;
+      check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+            "cudaDeviceGetStreamPriorityRange");
+      check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest),
+            "cudaStreamCreate");
+    }
     try {
       number = buffer::allocate(sizeof(int64), cuda(device), stream);
     } catch (...) {

@@ -27,6 +27,7 @@ namespace rig {
 /// A container whose rows are on several ranks: of a `matrix`, a `dense` or an `indexed_dense`.
 template <class Container>
 class distributed;
+struct problem;
 
 }  // namespace rig
 
@@ -59,41 +60,59 @@ struct failure {
 };
 
 /// Work that a call does before it returns. It allocates nothing, unlike std::function.
-template <class Result>
+template <class Result, class... Arguments>
 class callback {
  public:
   template <class Work>
   callback(const Work& work)
-      : work_(&work),
-        call_([](const void* of) -> Result { return (*static_cast<const Work*>(of))(); }) {}
-  Result operator()() const { return call_(work_); }
+      : work_(&work), call_([](const void* of, Arguments... arguments) -> Result {
+          return (*static_cast<const Work*>(of))(arguments...);
+        }) {}
+  Result operator()(Arguments... arguments) const { return call_(work_, arguments...); }
 
  private:
   const void* work_;
-  Result (*call_)(const void*);
+  Result (*call_)(const void*, Arguments...);
 };
 
 /// Joins the ranks' votes. If a rank failed, throws its error on all of them. Collective.
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said = {});
 
+/// Work of a rank between collective calls. Where a step fails, the next ones are left out, and the
+/// rank goes on to the calls, because the others wait there.
+class attempt {
+ public:
+  template <class Work>
+  void run(Work&& work) {
+    if (failed_) return;
+    failed_ = true;
+    try {
+      work();
+      failed_ = false;
+    } catch (const error& cause) {
+      why_ = {cause.code(), cause.what()};
+    } catch (const std::bad_alloc&) {
+      why_ = {errc::out_of_memory, "out of memory"};
+    } catch (const std::exception& cause) {
+      why_ = {errc::cannot, cause.what()};
+    } catch (...) {
+    }
+  }
+  /// Null if nothing failed.
+  const failure* why() const { return failed_ ? &why_ : nullptr; }
+
+ private:
+  bool failed_ = false;
+  failure why_ = {errc::cannot, "an exception without a text"};
+};
+
 /// Runs work, which makes no collective call, and concludes. What allocates is such work: a rank
 /// that lacks memory then fails with the others. Collective.
 template <class Work>
 votes agree(const communicator& ranks, const char* name, Work&& work, votes said = {}) {
-  failure here(errc::cannot, "an exception without a text");
-  const failure* failed = &here;
-  try {
-    work();
-    failed = nullptr;
-  } catch (const error& cause) {
-    here = {cause.code(), cause.what()};
-  } catch (const std::bad_alloc&) {
-    here = {errc::out_of_memory, "out of memory"};
-  } catch (const std::exception& cause) {
-    here = {errc::cannot, cause.what()};
-  } catch (...) {
-  }
-  return conclude(ranks, name, failed, said);
+  attempt here;
+  here.run(work);
+  return conclude(ranks, name, here.why(), said);
 }
 
 /// Throws on all ranks if their numbers differ. Collective.
@@ -147,8 +166,9 @@ struct fetch_plan {
   std::shared_ptr<const pattern> original;  ///< has the offsets of `local`
   std::vector<index> columns;               ///< the whole matrix's number of each column
   std::vector<fetch_pair> pairs;            ///< one for each rank, this one among them
-  buffer lists;         ///< on a device: what the pairs have there, and −1 and the columns
-  bool splits = false;  ///< on a device: rows of the whole matrix are split
+  buffer lists;             ///< on a device: what the pairs have there, and −1 and the columns
+  bool splits = false;      ///< on a device: rows of the whole matrix are split
+  int64 most_received = 0;  ///< on a device: rows that the largest receiver gets
 
   /// Where A lies.
   place where() const { return local->where(); }
@@ -181,6 +201,16 @@ fetch start_fetch(const fetch_plan& plan, const communicator& ranks, const row_a
                   void* stream = nullptr);
 /// After the exchange: puts staged rows in their places.
 void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes);
+/// Whether rows of so many bytes may travel in slices of columns. The same on all ranks.
+bool is_worth_slices(const communicator& ranks, const fetch_plan& plan, std::size_t row_bytes);
+/// The number of slices for a product, which is not checked. `row_bytes`: of the whole X.
+int slices_of(const fetch_plan& plan, problem& p, std::size_t row_bytes);
+/// Fetches rows of X in slices of columns of equal widths. While the rows of a slice travel, those
+/// before are multiplied: `multiply` has the number of a slice and its rows, and launches on
+/// `stream`. `begin` allocates the result. Collective.
+void fetch_in_slices(const communicator& ranks, const fetch_plan& plan, const row_array& x,
+                     int slices, void* stream, const callback<void>& begin,
+                     const callback<void, int, const buffer&>& multiply);
 /// Replaces numbers of the plan's columns, where they are not −1, by those of the whole matrix.
 void name_columns(const fetch_plan& plan, int32* numbers, int64 count, void* stream);
 

@@ -131,6 +131,11 @@ void run_row(const problem& p, const row_pass& pass, workspace& work) {
   launch_row(p, plan, pass.split_rows, args, work);
 }
 
+index tile_columns(const problem& p) {
+  const launch_plan plan = plan_of(facts_of(p, sampling::whole));
+  return plan.layout == b_layout::in_place ? plan.vector * plan.tile_lanes * plan.coarsening : 0;
+}
+
 answer row_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;

@@ -17,7 +17,8 @@ struct context {
   std::atomic<bool> made = false;
   CUcontext primary = nullptr;
   cudaStream_t stream = nullptr;
-  int capability = 0;  ///< such as 90
+  cudaStream_t transfers = nullptr;  ///< from the first call of `transfer_stream` on
+  int capability = 0;                ///< such as 90
   const char* no_machine_code = nullptr;
   std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;

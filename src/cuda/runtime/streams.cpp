@@ -49,6 +49,18 @@ void* stream_for(int device, void* stream) {
   return stream != nullptr ? stream : c.stream;
 }
 
+void* transfer_stream(int device) {
+  context& c = context_of(device);
+  const device_scope scope(device);
+  const std::lock_guard lock(c.making);
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  if (c.transfers == nullptr)
+    check(cudaStreamCreateWithPriority(&c.transfers, cudaStreamNonBlocking, greatest),
+          "cudaStreamCreate");
+  return c.transfers;
+}
+
 void* lasting_stream(int device, void* stream) {
   if (stream == cudaStreamPerThread)
     fail(errc::cannot, {"memory on ", to_string(cuda(device)),

@@ -40,16 +40,19 @@ int alignment_of(const problem& p, const deciding_sizes& sizes) {
   if (p.algebra->right == type::other || bytes_of_element(p) >= bytes_per_vector) return 0;
   if (p.algebra->ignores_right) return bytes_per_vector;
   const std::size_t row =
-      sizes.rows_of_b > 1 ? static_cast<std::size_t>(p.b.stride) * p.b.value_bytes : 0;
-  const std::size_t all = reinterpret_cast<std::size_t>(p.b.data) | row |
-                          static_cast<std::size_t>(p.b.columns) * p.b.value_bytes |
+      sizes.rows_of_b > 1 ? static_cast<std::size_t>(deciding_stride(p)) * p.b.value_bytes : 0;
+  // A slice begins on vectors, as memory of its own does.
+  const std::size_t begin = p.planned_columns > 0 ? 0 : reinterpret_cast<std::size_t>(p.b.data);
+  const std::size_t all = begin | row |
+                          static_cast<std::size_t>(deciding_columns(p)) * p.b.value_bytes |
                           bytes_per_vector;
   return static_cast<int>(all & -all);
 }
 
 bool begins_on_lines(const problem& p, const deciding_sizes& sizes) {
   const bool has_distance = !p.algebra->ignores_right && sizes.rows_of_b > 1;
-  return !has_distance || static_cast<std::size_t>(p.b.stride) * p.b.value_bytes % line_bytes == 0;
+  return !has_distance ||
+         static_cast<std::size_t>(deciding_stride(p)) * p.b.value_bytes % line_bytes == 0;
 }
 
 /// Vectors of 16 bytes, 32, 16 or 8, so many of all rows of B fit in `bytes`; 0 if 8 do not.
@@ -71,24 +74,25 @@ void set_b(product_facts& out, const problem& p, const deciding_sizes& sizes) {
   using enum fact;
   const std::size_t element_size = bytes_of_element(p);
   const auto bytes = static_cast<double>(element_size);
+  const index width = deciding_columns(p);
   const int in_tile =
       8 * bytes_per_vector / static_cast<int>(element_size < 16 ? element_size : 16);
   out.set(element, element_of(p));
-  out[columns] = p.b.columns;
+  out[columns] = width;
   out[element_bytes] = bytes;
   out[alignment] = alignment_of(p, sizes);
   out[reads_b] = !p.algebra->ignores_right;
-  out[tile_columns] = tile_columns_of(p.b.columns);
-  out[b_vectors] = p.b.columns * bytes / bytes_per_vector;
-  out[over_tiles] = p.b.columns % in_tile;
-  out[columns_mod_16] = p.b.columns % 16;
-  out[whole_vectors] = p.b.columns * static_cast<int64>(element_size) % bytes_per_vector == 0;
+  out[tile_columns] = tile_columns_of(width);
+  out[b_vectors] = width * bytes / bytes_per_vector;
+  out[over_tiles] = width % in_tile;
+  out[columns_mod_16] = width % 16;
+  out[whole_vectors] = width * static_cast<int64>(element_size) % bytes_per_vector == 0;
   out[on_lines] = begins_on_lines(p, sizes);
   if (out[alignment] > 0 && out[reads_b] != 0)
     out[copy_on_lines] =
         static_cast<std::size_t>(padded_columns(p)) * p.b.value_bytes % line_bytes == 0;
   out[reuse] = over(static_cast<double>(sizes.nnz), sizes.rows_of_b);
-  out[fact::b_row_bytes] = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
+  out[fact::b_row_bytes] = static_cast<double>(width) * static_cast<double>(p.b.value_bytes);
   out[fact::b_bytes] = sizes.rows_of_b * out[fact::b_row_bytes];
 }
 
@@ -173,7 +177,7 @@ void set_samples(product_facts& facts, sampling how, int width, const row_statis
 
 index padded_columns(const problem& p) {
   const auto unit = static_cast<index>(32 / p.b.value_bytes);
-  return (p.b.columns + unit - 1) / unit * unit;
+  return (deciding_columns(p) + unit - 1) / unit * unit;
 }
 
 }  // namespace rig::on_cuda

@@ -82,6 +82,15 @@ product_facts facts_of(const problem& p, const row_statistics& statistics);
 void set_samples(product_facts& facts, sampling how, int width, const row_statistics& whole,
                  const row_statistics& samples, index all_rows);
 
+/// The columns of B that decide the plan, and the elements from one row to the next. Slices of a B
+/// are packed, as their whole would be.
+inline index deciding_columns(const problem& p) {
+  return p.planned_columns > 0 ? p.planned_columns : p.b.columns;
+}
+inline int64 deciding_stride(const problem& p) {
+  return p.planned_columns > 0 ? p.planned_columns : p.b.stride;
+}
+
 /// Columns of a copy of B whose rows begin and end on 32 bytes.
 index padded_columns(const problem& p);
 

@@ -14,7 +14,8 @@ const tuning_row& segments_row(const row_statistics& statistics, int64 nnz) {
 const tuning_row& order_row(const problem& p, const row_statistics& statistics) {
   const deciding_sizes sizes = sizes_of(p, statistics);
   product_facts facts = facts_of_rows(statistics, sizes.nnz);
-  facts[fact::b_bytes] = static_cast<double>(sizes.rows_of_b) * static_cast<double>(p.b.columns) *
+  facts[fact::b_bytes] = static_cast<double>(sizes.rows_of_b) *
+                         static_cast<double>(deciding_columns(p)) *
                          static_cast<double>(p.b.value_bytes);
   return current_table().find(section::order, facts);
 }
