@@ -308,11 +308,11 @@ void multiply_slice(const matrix<TA>& a, const dense<TX>& x, C&& c, index column
 
 /// The number of slices of columns in which the rows of X travel to parts on devices. Collective.
 template <class Element, class S, class TA, class TX>
-int agree_on_slices(const distributed<matrix<TA>>& a, const dense<TX>& x, const fetch_plan& plan,
-                    const descriptor& desc) {
+int agree_on_slices(const char* name, const distributed<matrix<TA>>& a, const dense<TX>& x,
+                    const fetch_plan& plan, const descriptor& desc) {
   const communicator& ranks = a.communicator();
   int64 slices = 1;
-  agree(ranks, "mxm", [&] {
+  agree(ranks, name, [&] {
     const matrix<TA> entries = renumbered(a.local(), plan);
     problem p = new_problem<mxm_result<Element, S>>("mxm", entries, x, S(), no_mask{}, desc);
     slices = slices_of(plan, p, carried<dense<TX>>::arrays(x)[0].bytes);
@@ -323,14 +323,13 @@ int agree_on_slices(const distributed<matrix<TA>>& a, const dense<TX>& x, const 
 /// The product by fetch of parts on devices, while rows of later columns travel.
 template <class Element, class S, class TA, class TX>
 mxm_result<Element, S> multiply_in_slices(const distributed<matrix<TA>>& a, const dense<TX>& x,
-                                          const fetch_plan& plan, const descriptor& desc) {
-  const descriptor of_one = access::of_one_rank(a, desc, &plan);
-  const int slices = agree_on_slices<Element, S>(a, x, plan, of_one);
+                                          const fetch_plan& plan, int slices,
+                                          const descriptor& of_one) {
   const index width = x.columns() / slices;
   std::optional<matrix<TA>> entries;
   mxm_result<Element, S> c;
   fetch_in_slices(
-      a.communicator(), plan, carried<dense<TX>>::arrays(x)[0], slices, desc.stream,
+      a.communicator(), plan, carried<dense<TX>>::arrays(x)[0], slices, of_one.stream,
       [&] {
         entries.emplace(renumbered(a.local(), plan));
         const problem p =
@@ -340,7 +339,7 @@ mxm_result<Element, S> multiply_in_slices(const distributed<matrix<TA>>& a, cons
       [&](int k, const buffer& rows) {
         const auto part =
             dense<TX>::view(rows.data<const TX>(), static_cast<index>(plan.columns.size()), width,
-                            0, plan.where(), desc.stream);
+                            0, plan.where(), of_one.stream);
         multiply_slice<S>(*entries, part, columns_of(c, k * width, width), x.columns(), of_one);
         if constexpr (positional<S> && has_indices<mxm_result<Element, S>>)
           if (k + 1 == slices)
@@ -359,25 +358,27 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const
   const auto arrays = carried<X>::arrays(x.local());
   std::array<fetch, arrays.size()> moved;
   constexpr bool may_slice = !is_masked<Mask> && is_dense<X>;
-  const auto is_sliced = [&] {
-    return may_slice && is_worth_slices(ranks, *plan, arrays[0].bytes);
-  };
+  const auto may_pay = [&] { return may_slice && is_worth_slices(ranks, *plan, arrays[0].bytes); };
   const auto start = [&] {
-    if (is_sliced()) return;
     for (std::size_t k = 0; k < arrays.size(); ++k)
       moved[k] = start_fetch(*plan, ranks, arrays[k], desc.stream);
   };
   const votes said = agree(ranks, "mxm",
                            [&] {
-                             if (plan != nullptr) start();
+                             if (plan != nullptr && !may_pay()) start();
                            },
                            {.lacking = plan == nullptr});
   if (said.lacking > 0) {
     plan = access::plan(a, x.layout(), "mxm");
-    agree(ranks, "mxm", start);
+    if (!may_pay()) agree(ranks, "mxm", start);
   }
   if constexpr (may_slice)
-    if (is_sliced()) return multiply_in_slices<Element, S>(a, x.local(), *plan, desc);
+    if (may_pay()) {
+      const descriptor of_one = access::of_one_rank(a, desc, plan.get());
+      const int slices = agree_on_slices<Element, S>("mxm", a, x.local(), *plan, of_one);
+      if (slices > 1) return multiply_in_slices<Element, S>(a, x.local(), *plan, slices, of_one);
+      agree(ranks, "mxm", start);
+    }
   for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, of.stream);
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
@@ -607,8 +608,8 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
   add_volumes(of, out);
   if constexpr (!is_masked<Mask>)
     if (plan && is_worth_slices(ranks, *plan, carried<dense<TX>>::arrays(x.local())[0].bytes))
-      out.slices =
-          agree_on_slices<void, S>(a, x.local(), *plan, access::of_one_rank(a, desc, plan.get()));
+      out.slices = agree_on_slices<void, S>("explain", a, x.local(), *plan,
+                                            access::of_one_rank(a, desc, plan.get()));
   agree(ranks, "explain", [&] {
     out.scheme = choice.scheme;
     out.reason = choice.reason;

@@ -133,7 +133,7 @@ void refuse_captured_copy(int, void*) {}
 void prepare_derived(const pattern& oriented) { oriented.derived_of<row_lengths>(); }
 void find_statistics(problem&) {}
 index tile_columns(const problem&) { return 0; }
-void* transfer_stream(int) { return nullptr; }
+std::shared_ptr<void> transfer_stream(int) { return nullptr; }
 bool keep_whole(const pattern&, const over_ranks::whole_rows& whole) {
   return splits(whole.nnz, whole.longest);
 }

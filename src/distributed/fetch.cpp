@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "distributed/exchange.hpp"
@@ -211,19 +212,16 @@ void go_by_host(fetch& of, std::size_t sent, std::size_t received) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// A fetch whose rows are not packed yet.
-fetch make_fetch(const fetch_plan& plan, int rank, std::size_t row, void* stream) {
+/// A fetch whose rows are not packed yet. With `like`, it has the memory of that one but for x.
+fetch make_fetch(const fetch_plan& plan, int rank, std::size_t row, void* stream,
+                 const fetch* like = nullptr) {
   const place where = plan.where();
   const row_counts count = rows_that_travel(plan, rank);
   fetch of;
   of.stream = stream;
   of.x = buffer::temporary(plan.columns.size() * row, where, stream);
-  of.sent = buffer::temporary(count.sent * row, where, stream);
-  of.staged = buffer::temporary(count.staged * row, where, stream);
+  of.sent = like ? like->sent : buffer::temporary(count.sent * row, where, stream);
+  of.staged = like ? like->staged : buffer::temporary(count.staged * row, where, stream);
   reserve(of.sends, plan.pairs.size());
   reserve(of.receives, plan.pairs.size());
   unsigned char *to = of.sent.data<unsigned char>(), *stage = of.staged.data<unsigned char>();
@@ -328,31 +326,38 @@ void fetch_in_slices(const communicator& ranks, const fetch_plan& plan, const ro
                      const callback<void, int, const buffer&>& multiply) {
   const place where = plan.where();
   const backend& by = backend_of(where);
-  const std::size_t width = x.bytes / size(slices);
-  void *travels = nullptr, *computes = nullptr;
-  std::vector<fetch> moved;
-  std::optional<stream_order> after_operands, before_release;  // released on the stream of travels
+  const std::size_t bytes = x.bytes / size(slices);
+  std::shared_ptr<void> travels;
+  void* computes = nullptr;
+  std::vector<fetch> moved;  // of two slices: one travels while the other is multiplied
+  // They end before `moved`, which the stream of what travels frees: after the products.
+  std::optional<stream_order> after_operands, after_products;
   agree(ranks, "mxm", [&] {
     travels = by.transfer_stream(where.device);
     computes = by.stream_for(where.device, stream);
-    begin();
-    after_operands.emplace(where, travels, "mxm",
+    after_operands.emplace(where, travels.get(), "mxm",
                            std::initializer_list<void*>{x.stream, plan.lists.stream(), computes});
-    before_release.emplace(where, computes, "mxm", std::initializer_list<void*>{travels});
-    reserve(moved, size(slices));
-    for (int k = 0; k < slices; ++k)
-      moved.push_back(make_fetch(plan, ranks.rank(), width, travels));
+    after_products.emplace(where, computes, "mxm", std::initializer_list<void*>{travels.get()});
+    begin();
+    reserve(moved, 2);
+    while (moved.size() < 2)
+      moved.push_back(make_fetch(plan, ranks.rank(), bytes, travels.get(),
+                                 moved.empty() ? nullptr : &moved.front()));
   });
   attempt here;
   for (int k = 0; k < slices; ++k) {
-    const auto* const first = static_cast<const unsigned char*>(x.data) + size(k) * width;
-    here.run([&] { pack_rows(plan, ranks.rank(), {first, x.stride, width}, moved[size(k)]); });
-    ranks.exchange(moved[size(k)].sends, moved[size(k)].receives, travels);
+    fetch& slice = moved[size(k % 2)];
+    const auto* const all = static_cast<const unsigned char*>(x.data);
+    const row_array columns = {all != nullptr ? all + size(k) * bytes : all, x.stride, bytes};
+    here.run([&] { pack_rows(plan, ranks.rank(), columns, slice); });
+    ranks.exchange(slice.sends, slice.receives, travels.get());
     here.run([&] {
-      place_rows(plan, ranks.rank(), width, moved[size(k)]);
-      const stream_order after_rows(where, computes, "mxm", {travels});
+      place_rows(plan, ranks.rank(), bytes, slice);
+      // Its begin lets this product wait for the rows. Its end lets the next rows wait for the
+      // product before this one, because they take its memory.
+      const stream_order after_rows(where, computes, "mxm", {travels.get()});
     });
-    here.run([&] { multiply(k, moved[size(k)].x); });
+    here.run([&] { multiply(k, slice.x); });
   }
   conclude(ranks, "mxm", here.why());
 }

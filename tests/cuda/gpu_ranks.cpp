@@ -152,6 +152,7 @@ TEST_CASE("slices of columns, whose rows travel while others are multiplied") {
     const auto x = random_dense<float>(a.columns(), 256, 10);
     in_slices(rig::plus_times<float>(), a, x);
     in_slices(rig::arg_max_second<float>(), a, x, {.fill = -3});
+    in_slices(eased(), a.with_value(0.5f), x);
     in_slices(rig::mean_second<float>(), a, random_dense<rig::half>(a.columns(), 512, 11));
   }
   SUBCASE("rows that are split") {

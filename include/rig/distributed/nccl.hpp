@@ -54,23 +54,20 @@ class current_device {
 struct participant {
   ncclComm_t ranks;
   int device = 0;
-  cudaStream_t stream;
-  const bool owns_stream;
-  buffer number;  ///< of a reduction, on the device
-  buffer staged;  ///< on the device, grown at need; free between two calls
+  cudaStream_t own = nullptr;  ///< of reductions, which wait for no product that fills the device
+  cudaStream_t stream;         ///< of messages, if their call has none
+  buffer number;               ///< of a reduction, on the device
+  buffer staged;               ///< on the device, grown at need; free between two calls
 
-  participant(ncclComm_t of, cudaStream_t on) : ranks(of), stream(on), owns_stream(on == nullptr) {
+  participant(ncclComm_t of, cudaStream_t on) : ranks(of), stream(on) {
     check(ncclCommCuDevice(of, &device), "ncclCommCuDevice", of);
     const current_device here(device);
-    if (owns_stream) {  // reductions would otherwise wait behind a product that fills the device
-      int least = 0, greatest = 0;
-      check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
-            "cudaDeviceGetStreamPriorityRange");
-      check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest),
-            "cudaStreamCreate");
-    }
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+    check(cudaStreamCreateWithPriority(&own, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+    if (stream == nullptr) stream = own;
     try {
-      number = buffer::allocate(sizeof(int64), cuda(device), stream);
+      number = buffer::allocate(sizeof(int64), cuda(device), own);
     } catch (...) {
       leave();
       throw;
@@ -94,7 +91,7 @@ struct participant {
  private:
   void leave() {
     number = staged = buffer();
-    if (owns_stream) cudaStreamDestroy(stream);
+    cudaStreamDestroy(own);
   }
 };
 
@@ -107,12 +104,11 @@ inline int64 all_reduce(void* state, int64 number, joining how) {
   const current_device here(of.device);
   const ncclRedOp_t by = how == joining::sum ? ncclSum : how == joining::least ? ncclMin : ncclMax;
   void* const there = of.number.data();
-  copy(there, &number, sizeof(number), of.stream);
-  check(ncclAllReduce(there, there, 1, ncclInt64, by, of.ranks, of.stream), "ncclAllReduce",
-        of.ranks);
-  of.wait(of.stream);
-  copy(&number, there, sizeof(number), of.stream);
-  check(cudaStreamSynchronize(of.stream), "cudaStreamSynchronize");
+  copy(there, &number, sizeof(number), of.own);
+  check(ncclAllReduce(there, there, 1, ncclInt64, by, of.ranks, of.own), "ncclAllReduce", of.ranks);
+  of.wait(of.own);
+  copy(&number, there, sizeof(number), of.own);
+  check(cudaStreamSynchronize(of.own), "cudaStreamSynchronize");
   return number;
 }
 
@@ -163,8 +159,8 @@ inline std::size_t make_room(participant& of, std::span<const message> sends,
     require_here(of, receives);
     bytes = for_each(receives, nullptr, for_each(sends, nullptr, 0, nothing), nothing);
     if (of.staged.bytes() < bytes) of.staged = buffer();
-    if (of.staged.bytes() < bytes) of.staged = buffer::allocate(bytes, cuda(of.device), of.stream);
-    of.wait(of.stream);  // so that another stream may use it
+    if (of.staged.bytes() < bytes) of.staged = buffer::allocate(bytes, cuda(of.device), of.own);
+    if (bytes > 0) of.wait(of.own);  // so that another stream may use it
   } catch (...) {
     failed = std::current_exception();
   }

@@ -6,6 +6,9 @@
 namespace rig::on_cuda {
 namespace {
 
+/// The columns of a tile.
+int tile_of(const launch_plan& plan) { return plan.vector * plan.tile_lanes * plan.coarsening; }
+
 /// A temporary copy of B whose rows begin on vectors.
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
@@ -20,7 +23,7 @@ buffer padded_b(const problem& p, arguments& args) {
 /// A temporary copy of B in tiles.
 buffer tiled_b(const problem& p, arguments& args, const launch_plan& plan) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
-  const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
+  const int tile = tile_of(plan);
   const int64 in_tiles = p.b.columns / tile * tile;
   buffer tiles = buffer::temporary(static_cast<std::size_t>(rows * (in_tiles + plan.rest) * bytes),
                                    p.a.where, p.desc->stream);
@@ -50,7 +53,7 @@ bool writes_vectors(const problem& p, const arguments& args, const launch_plan& 
 
 /// The number of tiles of columns. The last tile of a tiled copy takes the columns beyond it too.
 int64 tiles_of(const problem& p, const launch_plan& plan) {
-  const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
+  const int tile = tile_of(plan);
   return plan.layout == b_layout::tiled ? p.b.columns / tile
                                         : (int64{p.b.columns} + tile - 1) / tile;
 }
@@ -133,7 +136,7 @@ void run_row(const problem& p, const row_pass& pass, workspace& work) {
 
 index tile_columns(const problem& p) {
   const launch_plan plan = plan_of(facts_of(p, sampling::whole));
-  return plan.layout == b_layout::in_place ? plan.vector * plan.tile_lanes * plan.coarsening : 0;
+  return plan.layout == b_layout::in_place ? tile_of(plan) : 0;
 }
 
 answer row_answer(const problem& p) {

@@ -17,8 +17,9 @@ struct context {
   std::atomic<bool> made = false;
   CUcontext primary = nullptr;
   cudaStream_t stream = nullptr;
-  cudaStream_t transfers = nullptr;  ///< from the first call of `transfer_stream` on
-  int capability = 0;                ///< such as 90
+  cudaStream_t transfers[16] = {};  ///< those that no call has now
+  int transfer_count = 0;
+  int capability = 0;  ///< such as 90
   const char* no_machine_code = nullptr;
   std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;

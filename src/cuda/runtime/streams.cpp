@@ -6,6 +6,8 @@
 #endif
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <new>
 #include <optional>
 
@@ -49,16 +51,26 @@ void* stream_for(int device, void* stream) {
   return stream != nullptr ? stream : c.stream;
 }
 
-void* transfer_stream(int device) {
+std::shared_ptr<void> transfer_stream(int device) {
   context& c = context_of(device);
+  const auto give_back = [&c](void* of) {
+    const auto stream = static_cast<cudaStream_t>(of);
+    const std::lock_guard lock(c.making);
+    if (c.transfer_count < static_cast<int>(std::size(c.transfers)))
+      c.transfers[c.transfer_count++] = stream;
+    else
+      cudaStreamDestroy(stream);
+  };
+  {
+    const std::lock_guard lock(c.making);
+    if (c.transfer_count > 0) return {c.transfers[--c.transfer_count], give_back};
+  }
   const device_scope scope(device);
-  const std::lock_guard lock(c.making);
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-  if (c.transfers == nullptr)
-    check(cudaStreamCreateWithPriority(&c.transfers, cudaStreamNonBlocking, greatest),
-          "cudaStreamCreate");
-  return c.transfers;
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+  return {made, give_back};
 }
 
 void* lasting_stream(int device, void* stream) {

@@ -41,7 +41,8 @@ int alignment_of(const problem& p, const deciding_sizes& sizes) {
   if (p.algebra->ignores_right) return bytes_per_vector;
   const std::size_t row =
       sizes.rows_of_b > 1 ? static_cast<std::size_t>(deciding_stride(p)) * p.b.value_bytes : 0;
-  // A slice begins on vectors, as memory of its own does.
+  // Slices lie in memory of rig's own. The address of an X whose rows are not fetched yet does not
+  // count.
   const std::size_t begin = p.planned_columns > 0 ? 0 : reinterpret_cast<std::size_t>(p.b.data);
   const std::size_t all = begin | row |
                           static_cast<std::size_t>(deciding_columns(p)) * p.b.value_bytes |

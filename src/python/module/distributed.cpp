@@ -586,6 +586,8 @@ void bind_explanation(nb::module_& m) {
       .def_ro("largest_receiver", &why::largest_receiver, "The rank that receives most.")
       .def_ro("largest_bytes", &why::largest_bytes, "The bytes that it receives.")
       .def_ro("mean_bytes", &why::mean_bytes, "The bytes that a rank receives on average.")
+      .def_ro("slices", &why::slices,
+              "Slices of X's columns: on devices one travels beside the product of another.")
       .def("__str__", &why::text)
       .def("__repr__", &why::text);
 }

@@ -1423,6 +1423,12 @@ class RanksExplanation:
     def mean_bytes(self) -> float:
         """The bytes that a rank receives on average."""
 
+    @property
+    def slices(self) -> int:
+        """
+        Slices of X's columns: on devices one travels beside the product of another.
+        """
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
