@@ -331,7 +331,7 @@ TABLES = [
     Table("devices", "Products over devices",
           "Sums in float, by `fetch`. Predicted: the longest of the parts' products, measured one after another on "
           "one device, and the rows that the largest receiver gets, at 370 GB/s, which is assumed. They overlap as "
-          "slices of columns do, as many as the ranks that ran had. Packing and the largest sender are left out. The share is the time of one device over that of all "
+          "slices of columns do; the measured product had as many slices. Packing and the largest sender are left out. The share is the time of one device over that of all "
           "devices together.", 2,
           {"": "operation", "graph": "graph", "F": "features", "devices": "ranks", "ms": "ms:.2f",
            "one device, ms": "peer_ms/one_device:.2f", "longest part, ms": "peer_ms/longest_part:.2f",

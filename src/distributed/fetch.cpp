@@ -297,14 +297,14 @@ void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_b
 
 namespace {
 
-constexpr int64 least_slice = 16 << 20;  ///< bytes for the largest receiver; docs/lab/ranks.md
+constexpr int64 least_slice_bytes = 16 << 20;  ///< for the largest receiver; docs/lab/ranks.md
 constexpr int most_slices = 4;
 
 }  // namespace
 
 bool is_worth_slices(const communicator& ranks, const fetch_plan& plan, std::size_t row_bytes) {
   return ranks.reaches_devices() &&
-         plan.most_received * static_cast<int64>(row_bytes) >= 2 * least_slice;
+         plan.most_received * static_cast<int64>(row_bytes) >= 2 * least_slice_bytes;
 }
 
 int slices_of(const fetch_plan& plan, problem& p, std::size_t row_bytes) {
@@ -315,7 +315,7 @@ int slices_of(const fetch_plan& plan, problem& p, std::size_t row_bytes) {
   const index tile = by.tile_columns(p);
   const int64 bytes = plan.most_received * static_cast<int64>(row_bytes);
   int slices = 1;
-  while (tile > 0 && 2 * slices <= most_slices && bytes >= 2 * slices * least_slice &&
+  while (tile > 0 && 2 * slices <= most_slices && bytes >= 2 * slices * least_slice_bytes &&
          p.b.columns % (2 * slices * tile) == 0)
     slices *= 2;
   return slices;
