@@ -51,6 +51,19 @@ void* stream_for(int device, void* stream) {
   return stream != nullptr ? stream : c.stream;
 }
 
+namespace {
+
+cudaStream_t make_transfer_stream(int device) {
+  const device_scope scope(device);
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+  return made;
+}
+
+}  // namespace
+
 std::shared_ptr<void> transfer_stream(int device) {
   context& c = context_of(device);
   const auto give_back = [&c](void* of) {
@@ -61,16 +74,13 @@ std::shared_ptr<void> transfer_stream(int device) {
     else
       cudaStreamDestroy(stream);
   };
+  cudaStream_t taken = nullptr;
   {
     const std::lock_guard lock(c.making);
-    if (c.transfer_count > 0) return {c.transfers[--c.transfer_count], give_back};
+    if (c.transfer_count > 0) taken = c.transfers[--c.transfer_count];
   }
-  const device_scope scope(device);
-  int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-  cudaStream_t made = nullptr;
-  check(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
-  return {made, give_back};
+  // Without the lock, because the pointer gives the stream back if it lacks memory.
+  return {taken != nullptr ? taken : make_transfer_stream(device), give_back};
 }
 
 void* lasting_stream(int device, void* stream) {
