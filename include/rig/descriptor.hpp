@@ -72,7 +72,7 @@ struct descriptor {
   /// `stream`.
   void* stream = nullptr;
   /// Over ranks (`rig/distributed.hpp`): what moves; other calls ignore it. No bit depends on it,
-  /// except by `cover` the sign of a zero tie and the bits of NaN.
+  /// except by `cover` the sign of a zero tie, and the bits of NaN.
   rig::exchange exchange = exchange::automatic;
 };
 

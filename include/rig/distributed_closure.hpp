@@ -67,7 +67,7 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
     check_closing(name, a.rows(), a.columns(), y.rows(), desc);
   });
   require_one_call<S>(name, a, y, no_mask{}, desc);
-  const auto& turned = access::turned(a);
+  const auto& turned = access::turned(a, name);
   dense<typename S::accum> mine = y.view();
   int64 rounds = 0, changed = 1;
   while (changed > 0) {

@@ -21,7 +21,7 @@ namespace rig {
 ///
 /// By features rank r of P has the columns F·r/P … F·(r + 1)/P of all rows. A value like `dense`:
 /// copies are deep, and what was moved from may only be assigned to. Places: all parts are on the
-/// CPU, or each is on a device, by rows.
+/// CPU, or each is on a device.
 /// @code
 /// const auto part = rig::distributed<rig::dense<float>>::from_whole(ranks, X, rows);
 /// const auto columns = part.by_features();
@@ -84,32 +84,28 @@ class distributed<dense<T>> {
   /// The ranks.
   const rig::communicator& communicator() const { return ranks_; }
 
-  /// The same parts in other places: all on the CPU, or each on a device, by rows. Collective.
-  /// Throws error, on all ranks: place, out_of_memory.
+  /// The same parts in other places: all on the CPU, or each on a device. Collective. Throws error,
+  /// on all ranks: place, out_of_memory.
   distributed to(place target) const {
     dense<T> made;
-    over_ranks::agree(ranks_, "to", [&] {
-      if (by_features_ && target != cpu())
-        fail(errc::place, {"to: the dense is by features, and ", to_string(target),
-                           " takes rows; pass one by_rows()"});
-      made = local_.to(target);
-    });
+    over_ranks::agree(ranks_, "to", [&] { made = local_.to(target); });
     over_ranks::require_one_kind(ranks_, "to", target);
     return distributed(ranks_, std::move(made), rows_, columns_, by_features_);
   }
-  /// The same elements by features. Collective. Throws error(out_of_memory) on all ranks.
+  /// The same elements by features; those on devices go through host memory. Collective. Throws
+  /// error(out_of_memory) on all ranks.
   distributed by_features() const {
     require_one_form("by_features");
     if (by_features_) return copied("by_features");
-    over_ranks::agree(ranks_, "by_features",
-                      [&] { over_ranks::require_cpu("by_features", local_.where()); });
+    if (local_.where() != cpu()) return to(cpu()).by_features().to(local_.where());
     const index here = first_column(ranks_.rank() + 1) - first_column(ranks_.rank());
     return moved(over_ranks::rows_to_features, rows(), here, true);
   }
-  /// The same elements by rows. Collective. Throws error(out_of_memory) on all ranks.
+  /// The same elements by rows, moved alike. Collective. Throws error(out_of_memory) on all ranks.
   distributed by_rows() const {
     require_one_form("by_rows");
     if (!by_features_) return copied("by_rows");
+    if (local_.where() != cpu()) return to(cpu()).by_rows().to(local_.where());
     return moved(over_ranks::features_to_rows, rows_.rows_of(ranks_.rank()), columns_, false);
   }
   /// The whole dense on each rank, on the CPU. Collective. Throws error(out_of_memory) on all

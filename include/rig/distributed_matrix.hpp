@@ -25,7 +25,7 @@ namespace over_ranks {
 /// What products with a matrix have built; copies of the matrix share it.
 struct plans {
   std::vector<std::pair<layout, std::shared_ptr<const fetch_plan>>> fetches;
-  std::shared_ptr<const pattern> whole;
+  std::shared_ptr<const whole_pattern> whole;
   std::shared_ptr<const cover_plan> cover;  ///< of the last layout
   std::shared_ptr<const turn_plan> turned;  ///< the same
   std::shared_ptr<plans> of_turned;
@@ -35,6 +35,13 @@ struct plans {
       if (kept == of_x) return plan;
     return nullptr;
   }
+};
+
+/// The whole matrix, where A lies.
+template <class T>
+struct gathered {
+  matrix<T> entries;
+  bool splits;  ///< on a device: rows are split
 };
 
 /// Entries of a matrix by a cover: those that stay, and those of other ranks that came.
@@ -51,7 +58,7 @@ struct covered {
 ///
 /// Immutable and cheap to copy. Plans are built by the first product that needs them, or by
 /// `prepare`; copies and `with_values` share them. Places: all parts are on the CPU, or each is on
-/// a device; there `mxm` with a dense by rows runs, by `exchange::fetch`.
+/// a device; there `mxm` with a dense runs, by `exchange::fetch` or `features`.
 /// @code
 /// const auto rows = rig::layout::by_entries(A.structure(), ranks.size());
 /// const auto part = rig::distributed<rig::matrix<float>>::from_whole(ranks, A, rows);
@@ -147,7 +154,7 @@ class distributed<matrix<T>> {
             fail(errc::shape, {"prepare: the matrix has ", inner, turns ? " rows" : " columns",
                                ", the layout ", of_x.rows(), " rows; pass the layout of X"});
           over_ranks::check_ranks("prepare", ranks_, of_x);
-          if (is_whole || is_covered) over_ranks::require_cpu("prepare", local_.where());
+          if (is_covered) over_ranks::require_cpu("prepare", local_.where());
         },
         {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr,
          .features = is_whole,
@@ -159,7 +166,7 @@ class distributed<matrix<T>> {
         over_ranks::fact("the layout of X", of_x.hash())};
     over_ranks::require_alike(ranks_, "prepare", facts);
     if (turns)
-      turned().prepare(of_x, {.exchange = desc.exchange});
+      turned("prepare").prepare(of_x, {.exchange = desc.exchange});
     else if (is_covered)
       cover(of_x, "prepare");
     else if (said.lacking > 0 && is_whole)
@@ -201,7 +208,7 @@ class distributed<matrix<T>> {
     if (plans_->cover != nullptr) out.push_back({"cover", plans_->cover->bytes()});
     if (plans_->turned != nullptr) out.push_back({"transpose", plans_->turned->bytes()});
     if (!whole_->empty()) {
-      const matrix<T>& whole = whole_->front();
+      const matrix<T>& whole = whole_->front().entries;
       const auto entries = static_cast<std::size_t>(whole.nnz());
       out.push_back(
           {"whole matrix", static_cast<std::size_t>(whole.rows()) * sizeof(int32) +
@@ -237,19 +244,19 @@ class distributed<matrix<T>> {
   friend over_ranks::access;
 
   /// The transpose in A's own layout, kept for the products of these values. Collective.
-  const distributed& turned() const {
+  const distributed& turned(const char* name) const {
     const auto said = over_ranks::agree(
-        ranks_, "mxm",
+        ranks_, name,
         [&] {
           if (rows() != columns())
             fail(errc::cannot,
-                 {"mxm: A is ", rows(), "x", columns(), ", and the columns of one that ",
+                 {name, ": A is ", rows(), "x", columns(), ", and the columns of one that ",
                   "is not square have no layout; pass transpose(A, layout) instead"});
         },
         {.lacking = turned_->empty()});
     if (said.lacking == 0) return turned_->front();
     distributed made = transposed(rows_);
-    over_ranks::agree(ranks_, "mxm", [&] {
+    over_ranks::agree(ranks_, name, [&] {
       turned_->clear();
       turned_->push_back(std::move(made));
     });
@@ -354,19 +361,28 @@ class distributed<matrix<T>> {
     return covered_->front();
   }
 
-  /// Makes the whole matrix on each rank. Collective.
+  /// Makes the whole matrix on each rank, where A lies; the CPU gathers it. Collective.
   void gather(const char* name) const {
-    const auto said = over_ranks::agree(ranks_, name, [] {}, {.lacking = plans_->whole == nullptr});
-    if (said.lacking > 0)
-      plans_->whole = over_ranks::gather_pattern(ranks_, rows_, local_.structure());
-    const T iso = local_.iso_value();
-    const void* const values = local_.iso() ? &iso : static_cast<const void*>(local_.values());
+    const place where = local_.where();
+    std::optional<matrix<T>> here;  // on the CPU
+    const auto said = over_ranks::agree(ranks_, name, [&] { here = local_.to(cpu()); },
+                                        {.lacking = plans_->whole == nullptr});
+    if (said.lacking > 0) {
+      auto made = over_ranks::gather_whole(ranks_, name, where, rows_, *on_host_);
+      over_ranks::agree(ranks_, name, [&] {
+        plans_->whole = std::make_shared<const over_ranks::whole_pattern>(std::move(made));
+      });
+    }
+    const over_ranks::whole_pattern& whole = *plans_->whole;
+    const T iso = here->iso_value();
+    const void* const values = here->iso() ? &iso : static_cast<const void*>(here->values());
     over_ranks::plain_values of = over_ranks::gather_values(
-        ranks_, rows_, *plans_->whole, local_.nnz(), sizeof(T), local_.iso(), values);
+        ranks_, rows_, *whole.on_host, here->nnz(), sizeof(T), here->iso(), values);
     over_ranks::agree(ranks_, name, [&] {
       whole_->clear();
-      whole_->push_back(of.is_iso ? matrix<T>(plans_->whole, *of.values.template data<T>())
-                                  : matrix<T>(plans_->whole, std::move(of.values)));
+      whole_->push_back({of.is_iso ? matrix<T>(whole.there, *of.values.template data<T>())
+                                   : matrix<T>(whole.there, of.values.to(where)),
+                         whole.splits});
     });
   }
 
@@ -377,7 +393,8 @@ class distributed<matrix<T>> {
   int64 nnz_ = 0, longest_ = 0;
   std::shared_ptr<over_ranks::plans> plans_ = std::make_shared<over_ranks::plans>();
   // Of these values; each has at most one.
-  std::shared_ptr<std::vector<matrix<T>>> whole_ = std::make_shared<std::vector<matrix<T>>>();
+  std::shared_ptr<std::vector<over_ranks::gathered<T>>> whole_ =
+      std::make_shared<std::vector<over_ranks::gathered<T>>>();
   std::shared_ptr<std::vector<over_ranks::covered<T>>> covered_ =
       std::make_shared<std::vector<over_ranks::covered<T>>>();
   std::shared_ptr<std::vector<distributed>> turned_ = std::make_shared<std::vector<distributed>>();

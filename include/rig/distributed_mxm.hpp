@@ -29,7 +29,7 @@ struct ranks_explanation {
   std::vector<int64> bytes;
   int64 bytes_by_fetch = 0;  ///< bytes that `fetch` would move, where `cover` is the scheme
   /// Bytes that the first product also moves between all ranks, to build its plan. `explain` builds
-  /// those of `fetch` and `cover`, so it is 0 there.
+  /// those of `fetch` and `cover`, and on devices also that of `features`, so it is 0 there.
   int64 bytes_once = 0;
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
@@ -116,10 +116,17 @@ void copy_columns(indexed_dense<T>& to, index first, const indexed_dense<T>& par
 template <class Element, class S, class TA, class TX>
 mxm_result<Element, S> multiply_features(const matrix<TA>& whole, const dense<TX>& x, index first,
                                          index columns, const descriptor& desc) {
+  using result = mxm_result<Element, S>;
+  if (whole.where() != cpu()) {
+    auto c =
+        make_result<result>(new_problem<result>("mxm", whole, x, S(), no_mask{}, desc), no_mask{});
+    multiply_slice<S>(whole, x, c, first, columns, desc);
+    return c;
+  }
   const auto parts = on_cpu::column_parts<S>(first, first + x.columns(), columns);
   if (parts.size() == 1 && parts[0].computed == parts[0].count)
     return mxm_creating<Element>(whole, x, S(), no_mask{}, desc);
-  mxm_result<Element, S> c;
+  result c;
   make_room(c, whole.rows(), x.columns());
   for (const on_cpu::column_part& part : parts) {
     const index here = part.first - first;
@@ -145,8 +152,8 @@ mxm_result<Element, S> multiply_by_features(const distributed<matrix<TA>>& a,
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
     const index first = first_feature(x.columns(), ranks.rank(), ranks.size());
-    c = multiply_features<Element, S>(access::whole(a).front(), x.local(), first, x.columns(),
-                                      access::of_one_rank(a, desc));
+    c = multiply_features<Element, S>(access::whole(a).front().entries, x.local(), first,
+                                      x.columns(), access::of_one_rank(a, desc));
   });
   return c;
 }
@@ -190,7 +197,7 @@ distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
   require_one_scheme(ranks, "mxm", agree_on_product<S>("mxm", a, x, mask, desc, scheme));
   if (!is_one_call) require_one_call<S>("mxm", a, x, mask, desc);
   if (desc.transpose_a)
-    return multiply<Element, S>(access::turned(a), x, mask, straight(desc), true);
+    return multiply<Element, S>(access::turned(a, "mxm"), x, mask, straight(desc), true);
   std::optional<distributed<dense<TX>>> turned;
   if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
   const distributed<dense<TX>>& from = turned ? *turned : x;
@@ -241,13 +248,14 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
   require_one_scheme(ranks, "explain",
                      agree_on_product<S>("explain", a, x, mask, desc, choice.scheme));
   require_one_call<S>("explain", a, x, mask, desc);
-  if (desc.transpose_a) return explained<S>(access::turned(a), x, mask, straight(desc));
+  if (desc.transpose_a) return explained<S>(access::turned(a, "explain"), x, mask, straight(desc));
   volumes of{ranks,       a.layout(),         x.layout(), x.columns(), sizeof(TX),
              bytes_of<S>, x.is_by_features(), nullptr,    nullptr,     bytes_of<before_finish<S>>};
   std::shared_ptr<const fetch_plan> plan;
   ranks_explanation out;
   if (choice.scheme == exchange::features) {
-    out.bytes_once = ranks.all_reduce(access::bytes_of_whole(a), joining::sum);
+    if (a.local().where() != cpu()) a.prepare(x.layout(), {.exchange = exchange::features});
+    out.bytes_once = access::bytes_of_whole(a, "explain");
   } else if (choice.scheme == exchange::cover) {
     of.cover = access::cover(a, x.layout(), "explain").plan.get();
     of.plan = of.cover->fetched.get();
@@ -280,9 +288,9 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
 /// Shapes: A m×k, X k×f, C m×f, with the rows of A's layout; C is by rows or by features as X is.
 /// `desc.exchange` says what moves, the other fields mean what they mean on one rank; kernels are
 /// `row` and `split`. With transpose_a A is square, and Aᵀ goes to the ranks that have its rows.
-/// Parts on devices take `exchange::fetch`; their bits are those of one device with a packed X.
-/// Ranks have one kind of machine and one build. Collective; the first product builds a plan, which
-/// A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
+/// Parts on devices take `fetch` and `features`; their bits are those of one device with a packed
+/// X. Ranks have one kind of machine and one build. Collective; the first product builds a plan,
+/// which A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
 /// out_of_memory.
 /// @code
 /// const auto s = rig::plus_times<float>{};

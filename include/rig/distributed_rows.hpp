@@ -94,7 +94,7 @@ distributed<mxm_result<Element, S>> multiply_rows(const distributed<matrix<TA>>&
                            {.transposed = desc.transpose_a}));
   require_one_call<S>("mxm", a, x, mask, desc);
   if (desc.transpose_a)
-    return multiply_rows<Element, S>(access::turned(a), x, mask, straight(desc));
+    return multiply_rows<Element, S>(access::turned(a, "mxm"), x, mask, straight(desc));
   auto local = multiply_by_fetch<Element, S>(a, x, mask, desc);
   return spread(ranks, std::move(local), a.layout(), x.columns(), false);
 }

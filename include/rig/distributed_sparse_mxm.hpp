@@ -62,7 +62,7 @@ auto multiply_sparse(const distributed<matrix<TA>>& a, const distributed<matrix<
   using result = decltype(multiply_here<Element, S>(a.local(), b.local(), mask, desc));
   const communicator& ranks = a.communicator();
   agree_on_sparse<S>("mxm", a, b, mask, desc);
-  const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a) : a;
+  const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a, "mxm") : a;
   auto plan = access::find(left, b.layout());
   const votes said = agree(ranks, "mxm", [] {}, {.lacking = plan == nullptr});
   if (said.lacking > 0) plan = access::plan(left, b.layout(), "mxm");
@@ -81,7 +81,7 @@ ranks_explanation explained_sparse(const distributed<matrix<TA>>& a,
                                    const descriptor& desc) {
   const communicator& ranks = a.communicator();
   agree_on_sparse<S>("explain", a, b, mask, desc);
-  const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a) : a;
+  const distributed<matrix<TA>>& left = desc.transpose_a ? access::turned(a, "explain") : a;
   left.prepare(b.layout());
   const auto plan = access::find(left, b.layout());
   const matrix<TB>& here = b.local();

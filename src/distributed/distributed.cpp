@@ -68,14 +68,9 @@ void check_product(const product_shape& of) {
                        to_string(of.place_of_x), "; copy one with .to()"});
   if (of.where != cpu())  // memory that the ranks exchange outlives the thread's stream
     backend_of(of.where).lasting_stream(of.where.device, of.desc.stream);
-  if (of.where != cpu() && of.needs_whole_numbers)
-    fail(errc::cannot, {"mxm: the multiply of ", of.semiring, " reads positions, and parts on ",
-                        to_string(of.where), " are renumbered; copy them with .to(rig::cpu())"});
-  if (of.where != cpu() && (of.scheme != exchange::fetch || of.is_by_features))
-    fail(errc::cannot,
-         {"mxm: exchange::", exchange_name(of.scheme), " of X by ",
-          of.is_by_features ? "features" : "rows", " runs on cpu, and the parts are on ",
-          to_string(of.where), "; use exchange::fetch, with X by rows"});
+  if (of.where != cpu() && of.scheme == exchange::cover)
+    fail(errc::cannot, {"mxm: exchange::cover runs on cpu, and the parts are on ",
+                        to_string(of.where), "; use exchange::fetch or features"});
   if (of.desc.transpose_b)
     fail(errc::cannot,
          {"mxm: a product over ranks does not transpose X; distribute its transpose"});

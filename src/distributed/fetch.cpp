@@ -178,6 +178,19 @@ void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, p
   plan.most_received = ranks.all_reduce(received, joining::greatest);
 }
 
+whole_pattern gather_whole(const communicator& ranks, const char* name, place where,
+                           const layout& rows, const pattern& rows_here) {
+  whole_pattern out;
+  out.there = out.on_host = gather_pattern(ranks, rows, rows_here);
+  if (where == cpu()) return out;
+  const whole_rows whole = rows_of_whole(ranks, name, rows, rows_here);
+  agree(ranks, name, [&] {
+    out.there = out.on_host->to(where);
+    out.splits = backend_of(where).keep_whole(*out.there, whole);
+  });
+  return out;
+}
+
 namespace {
 
 /// The rows that leave and that are staged, in all.

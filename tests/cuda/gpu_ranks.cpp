@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,13 @@ RIG_SEMIRING(
     } static constexpr float multiply(float a, float b) {
       return a * b;
     } static constexpr float finish(float x, rig::int64 n) { return x / float(1 + n); });
+RIG_SEMIRING(
+    placed, using left = float; using right = float; using accum = float;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float a, float b, rig::position at) {
+      return a * b * float(1 + at.row) + float(at.inner);
+    });
 
 namespace {
 
@@ -79,6 +87,25 @@ rig::communicator reaching_devices(const rig::communicator& rank) {
   return {rank.rank(), rank.size(), calls, std::make_shared<rig::communicator>(rank)};
 }
 
+/// Whether X is by features there and back, and a product of it has the bits of one device by the
+/// kernel that the ranks name.
+template <class S, class TA, class TX>
+void compare_by_features(const distributed<matrix<TA>>& part, const distributed<dense<TX>>& of_x,
+                         const matrix<TA>& whole, const dense<TX>& features,
+                         const rig::descriptor& desc) {
+  const auto columns = of_x.by_features();
+  require(place_of(columns) == gpu && same_bits(columns.gather(), of_x.gather()), "by_features");
+  require(same_bits(columns.by_rows().local().to(rig::cpu()), of_x.local().to(rig::cpu())),
+          "by_rows");
+  rig::descriptor one = desc;
+  one.kernel = rig::explain(part, columns, S(), desc).kernel;
+  const auto found = rig::mxm(part, columns, S(), desc);
+  require(place_of(found) == gpu, "the result by features is not on the device");
+  require(same_bits(found.gather(), on_host(rig::mxm(whole, features, S(), one))),
+          words_of(rig::name_of<S>(), part.communicator().size(), 0, features.columns()) +
+              ", by features, kernel " + one.kernel);
+}
+
 /// A product of ranks beside that of one device by the kernel that the ranks name.
 template <class S, class TA, class TX>
 void compare_on_device(const matrix<TA>& a, const dense<TX>& x, rig::descriptor desc = {},
@@ -102,6 +129,7 @@ void compare_on_device(const matrix<TA>& a, const dense<TX>& x, rig::descriptor 
         require(place_of(found) == gpu, "the result is not on the device");
         require(same_bits(found.gather(), on_host(rig::mxm(whole, features, S(), one))),
                 words_of(rig::name_of<S>(), size, kind, x.columns()) + ", kernel " + one.kernel);
+        if (!in_slices) compare_by_features<S>(part, of_x, whole, features, desc);
       });
     }
 }
@@ -135,6 +163,54 @@ TEST_CASE("products of parts on a device have the bits of one device") {
     sweep<rig::plus_times<float>>(random_matrix<float>(3, 3, 2, 6), {3});
     sweep<rig::plus_times<float>>(matrix<float>(40, 40), {3});
   }
+}
+
+TEST_CASE("columns of a rank that begin or end within a tile, a vector or beyond the tiles") {
+  const auto even = rig::generate::random_values(rig::generate::uniform(16384, 32));
+  const auto skewed = rig::generate::random_values(rig::generate::rmat(14, 32));
+  for (const index features : {33, 34, 65, 85, 257}) {
+    const auto x = random_dense<float>(16384, features, 14);
+    compare_on_device<rig::plus_times<float>>(even, x);
+    compare_on_device<rig::plus_times<float>>(skewed, x);
+  }
+  compare_on_device<rig::arg_max_second<float>>(even, random_dense<float>(16384, 65, 15));
+  compare_on_device<rig::plus_times<float>>(skewed, random_dense<rig::half>(16384, 70, 16));
+  compare_on_device<rig::plus_times<double>>(random_matrix<double>(499, 499, 12, 7),
+                                             random_dense<double>(499, 45, 17));
+  const auto one = rig::explain(even.to(gpu), random_dense<float>(16384, 65, 14).to(gpu),
+                                rig::plus_times<float>(), {.kernel = "row"});
+  const bool has_tiles = std::ranges::any_of(one.kernels, [](const rig::explained& kernel) {
+    return kernel.chosen && kernel.says.plan.find("B in tiles") != std::string::npos;
+  });
+  CHECK(has_tiles);
+}
+
+TEST_CASE("positions, chained products and fewer columns than ranks, by features") {
+  const auto a = random_matrix<float>(499, 499, 12, 7);
+  const auto x = random_dense<float>(499, 3, 8);
+  const auto there = a.to(gpu);
+  run_all(5, [&](const rig::communicator& here) {
+    const auto rows = layout_of(a.structure(), 5, 1, 3);
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows).to(gpu);
+    const auto of_x = distributed<dense<float>>::from_whole(here, x, rows).to(gpu);
+    require(same_bits(rig::mxm(part, of_x, placed(), {.kernel = "row"}).gather(),
+                      on_host(rig::mxm(there, x.to(gpu), placed(), {.kernel = "row"}))),
+            "positions");
+    const rig::plus_times<float> s;
+    const auto twice = rig::mxm(part, rig::mxm(part, of_x.by_features(), s), s);
+    require(twice.is_by_features(), "a chained product is by features");
+    rig::descriptor one;
+    one.kernel = rig::explain(part, of_x, s).kernel;
+    require(same_bits(twice.gather(),
+                      on_host(rig::mxm(there, rig::mxm(there, x.to(gpu), s, one), s, one))),
+            "a chained product");
+    part.drop_plans();
+    require(
+        same_bits(rig::mxm(part.with_value(2.0f), of_x, s, {.exchange = rig::exchange::features})
+                      .gather(),
+                  on_host(rig::mxm(there.with_value(2.0f), x.to(gpu), s, one))),
+        "another value");
+  });
 }
 
 TEST_CASE("real structure: roads and a power law") {
@@ -191,6 +267,11 @@ TEST_CASE("other types, one value, a transpose, a mask, a fill") {
       require(same_bits(rig::mxm(part, of_x, s, {.transpose_a = true}).gather(),
                         on_host(rig::mxm(turned, x.to(gpu), s, one))),
               "a transposed product");
+      require(same_bits(rig::mxm(part, of_x, s,
+                                 {.transpose_a = true, .exchange = rig::exchange::features})
+                            .gather(),
+                        on_host(rig::mxm(turned, x.to(gpu), s, one))),
+              "a transposed product by features");
       one.kernel = rig::explain(part, of_x, s, rig::values(of_mask)).kernel;
       require(
           same_bits(rig::mxm(part, of_x, s, rig::values(of_mask)).gather(),
@@ -220,14 +301,14 @@ TEST_CASE("what parts on a device refuse") {
   using enum rig::errc;
   refused(place, {"A's part is on cuda:0, X's on cpu", ".to()"},
           [&](auto&, auto& part, auto& of_x, auto&) { rig::mxm(part, of_x, s); });
-  refused(cannot, {"reads positions", "rig::cpu()"},
-          [&](auto&, auto& part, auto&, auto& of_x) { rig::mxm(part, of_x, weighted_by_place()); });
-  for (const auto by : {rig::exchange::features, rig::exchange::cover})
-    refused(cannot, {"runs on cpu", "exchange::fetch"}, [&](auto&, auto& part, auto&, auto& of_x) {
-      rig::mxm(part, of_x, rig::max_second<float>{}, {.exchange = by});
-    });
-  refused(place, {"by_features", "cuda:0"},
-          [&](auto&, auto&, auto&, auto& of_x) { of_x.by_features(); });
+  refused(cannot, {"reads positions", "exchange::features"},
+          [&](auto&, auto& part, auto&, auto& of_x) {
+            rig::mxm(part, of_x, placed(), {.exchange = rig::exchange::fetch});
+          });
+  refused(cannot, {"exchange::cover runs on cpu", "exchange::fetch or features"},
+          [&](auto&, auto& part, auto&, auto& of_x) {
+            rig::mxm(part, of_x, rig::max_second<float>{}, {.exchange = rig::exchange::cover});
+          });
   refused(place, {"mxm", "cuda:0", "rig::cpu()"},
           [&](auto&, auto& part, auto&, auto&) { rig::mxm(part, part, s); });
   refused(place, {"bfs", "cuda:0", "rig::cpu()"},

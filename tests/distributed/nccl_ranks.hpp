@@ -26,7 +26,8 @@ inline int greatest_size() {
 
 inline int device_of(int rank) { return rank % devices(); }
 
-/// Whether three products of parts on the ranks' devices have the bits of one on one device.
+/// Whether products of parts on the ranks' devices, three by fetch and one by features, have the
+/// bits of one on one device.
 template <class S>
 bool multiplies_on_devices(const rig::communicator& here, const rig::matrix<float>& a,
                            const rig::dense<float>& x, const rig::layout& rows) {
@@ -39,6 +40,7 @@ bool multiplies_on_devices(const rig::communicator& here, const rig::matrix<floa
   bool same = true;
   for (int round = 0; round < 3; ++round)
     same &= ranks::same_bits(rig::mxm(part, of_x, S()).gather(), expected);
+  same &= ranks::same_bits(rig::mxm(part, of_x.by_features(), S()).gather(), expected);
   return same;
 }
 

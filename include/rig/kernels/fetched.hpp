@@ -52,7 +52,6 @@ struct product_shape {
   const char* semiring;
   bool is_exact, needs_whole_numbers, is_masked, is_sparse;
   place where, place_of_x;
-  bool is_by_features;  ///< X
 };
 void check_product(const product_shape& of);
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
@@ -67,21 +66,32 @@ struct access {
     return distributed<dense<T>>(std::forward<Arguments>(arguments)...);
   }
   template <class T>
-  static const std::vector<matrix<T>>& whole(const distributed<matrix<T>>& of) {
+  static const std::vector<gathered<T>>& whole(const distributed<matrix<T>>& of) {
     return *of.whole_;
   }
-  /// Bytes that the whole matrix moves from this rank, but for what is gathered already.
+  /// The pattern of this rank's rows, on the CPU.
   template <class T>
-  static int64 bytes_of_whole(const distributed<matrix<T>>& of) {
-    if (!whole(of).empty()) return 0;
+  static const pattern& rows_here(const distributed<matrix<T>>& of) {
+    return *of.on_host_;
+  }
+  /// Bytes that the whole matrix moves between all ranks, but for what is gathered already.
+  /// Collective.
+  template <class T>
+  static int64 bytes_of_whole(const distributed<matrix<T>>& of, const char* name) {
+    const communicator& ranks = of.ranks_;
+    const auto lacking = [&](bool here) { return ranks.all_reduce(here, joining::sum) > 0; };
+    if (!lacking(whole(of).empty())) return 0;
     const matrix<T>& here = of.local_;
-    const int64 numbers = of.plans_->whole != nullptr ? 0 : here.nnz() + here.rows();
-    const int64 values = here.iso() ? 0 : int64{sizeof(T)} * here.nnz();
-    return (of.ranks_.size() - 1) * (int64{sizeof(index)} * numbers + values);
+    const int64 numbers = lacking(of.plans_->whole == nullptr) ? here.nnz() + here.rows() : 0;
+    const T iso = here.iso_value();
+    const plain_iso one = common_iso(ranks, name, here.nnz(), sizeof(T), here.iso(), &iso);
+    const int64 values = one.is_iso ? 0 : int64{sizeof(T)} * here.nnz();
+    const int64 sent = int64{sizeof(index)} * numbers + values + int64{plain_iso_bytes};
+    return ranks.all_reduce((ranks.size() - 1) * sent, joining::sum);
   }
   template <class T>
-  static const distributed<matrix<T>>& turned(const distributed<matrix<T>>& of) {
-    return of.turned();
+  static const distributed<matrix<T>>& turned(const distributed<matrix<T>>& of, const char* name) {
+    return of.turned(name);
   }
   template <class T>
   static void gather(const distributed<matrix<T>>& of) {
@@ -112,13 +122,14 @@ struct access {
     return of.plan(of_x, name);
   }
   /// The kernel that one rank would choose for the whole matrix: it determines the bits. On a
-  /// device, the plan of a fetch knows.
+  /// device, the plan of a fetch knows, or without one the whole matrix.
   template <class T>
   static descriptor of_one_rank(const distributed<matrix<T>>& of, const descriptor& desc,
                                 const fetch_plan* plan = nullptr) {
     descriptor out = desc;
-    const bool is_on_device = plan != nullptr && plan->where() != cpu();
-    const bool splits = is_on_device ? plan->splits : on_cpu::splits(of.nnz_, of.longest_);
+    const bool splits = of.local_.where() == cpu() ? on_cpu::splits(of.nnz_, of.longest_)
+                        : plan != nullptr          ? plan->splits
+                                                   : whole(of).front().splits;
     if (desc.kernel.empty()) out.kernel = splits ? "split" : "row";
     return out;
   }
@@ -142,12 +153,6 @@ void check_mask_of(const communicator& ranks, const layout& rows,
   check_mask(ranks, of.container.layout(), rows, of.container.is_by_features());
 }
 
-template <class X>
-bool lies_by_features(const distributed<X>& x) {
-  if constexpr (requires { x.is_by_features(); }) return x.is_by_features();
-  return false;
-}
-
 template <class S, class TA, class X, class Mask>
 void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask& mask,
            const descriptor& desc, exchange scheme) {
@@ -155,7 +160,7 @@ void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask
   check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
                  turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme, name_of<S>(),
                  is_exact<S>, needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>,
-                 a.local().where(), x.local().where(), lies_by_features(x)});
+                 a.local().where(), x.local().where()});
   check_mask_of(a.communicator(), a.layout(), mask);
   if constexpr (is_masked<Mask>)
     if (mask.container.columns() != x.columns())
@@ -264,12 +269,13 @@ indexed_dense<T> columns_of(indexed_dense<T>& c, index first, index count) {
   return {columns_of(c.values, first, count), columns_of(c.indices, first, count)};
 }
 
-/// A slice of the columns of a product, in the bits of the whole.
+/// Columns of a product on a device from `first` on, in the bits of a product of `columns`.
 template <class S, class TA, class TX, class C>
-void multiply_slice(const matrix<TA>& a, const dense<TX>& x, C&& c, index columns,
+void multiply_slice(const matrix<TA>& a, const dense<TX>& x, C&& c, index first, index columns,
                     const descriptor& desc) {
   problem p = make_problem("mxm", a, x, no_mask{}, desc, S());
   p.planned_columns = columns;
+  p.planned_first = first;
   fill_in_result<S>(p, c);
   check(p);
   run(p);
@@ -309,7 +315,8 @@ mxm_result<Element, S> multiply_in_slices(const distributed<matrix<TA>>& a, cons
         const auto part =
             dense<TX>::view(rows.data<const TX>(), static_cast<index>(plan.columns.size()), width,
                             0, plan.where(), of_one.stream);
-        multiply_slice<S>(*entries, part, columns_of(c, k * width, width), x.columns(), of_one);
+        multiply_slice<S>(*entries, part, columns_of(c, k * width, width), k * width, x.columns(),
+                          of_one);
         if constexpr (positional<S> && has_indices<mxm_result<Element, S>>)
           if (k + 1 == slices)
             name_columns(plan, c.indices.data(), int64{c.indices.rows()} * x.columns(),

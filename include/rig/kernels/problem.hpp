@@ -163,6 +163,7 @@ struct problem : any_call {
   sparse_operand a;
   dense_operand b;
   index planned_columns = 0;     ///< the plan is for so many, of which B has a slice; 0: for B's
+  index planned_first = 0;       ///< the first column of the slice
   dense_operand left_full;       ///< A, if it is dense
   right_sparse right;            ///< B, if it is sparse
   bool is_vector = false;        ///< of sparse A and B: A is a sparse vector, a row

@@ -183,6 +183,15 @@ std::shared_ptr<fetch_plan> make_fetch_plan(const communicator& ranks, const cha
 void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, place where,
                 const layout& rows, const pattern& rows_here);
 
+/// The pattern of the whole matrix, which each rank has.
+struct whole_pattern {
+  std::shared_ptr<const pattern> on_host, there;  ///< on the CPU, and where A lies
+  bool splits = false;                            ///< on a device: rows are split
+};
+/// Gathers it from each rank's rows. Collective.
+whole_pattern gather_whole(const communicator& ranks, const char* name, place where,
+                           const layout& rows, const pattern& rows_here);
+
 /// An array of X with the bytes of a row.
 struct row_array {
   const void* data;
@@ -249,7 +258,7 @@ void features_to_rows(const communicator& ranks, const layout& rows, const eleme
 void gather_rows(const communicator& ranks, const layout& rows, const elements& from,
                  const callback<void*>& make);
 
-/// The pattern of the whole matrix, from each rank's rows. Collective.
+/// The pattern of the whole matrix on the CPU, from each rank's rows. Collective.
 std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
                                               const pattern& rows_here);
 

@@ -26,6 +26,7 @@ constexpr int32 segments_per_group = 16;
 
 /// Threads per block of `row`.
 constexpr int row_threads = 128;
+constexpr int rest_unroll = 4;  ///< entries in flight of the columns beyond tiles
 /// Entries that a thread of `permute_values` has in flight.
 constexpr int values_in_flight = 4;
 

@@ -1,5 +1,7 @@
 // Launches of `row`. row.cuh has the kernel; cuda/tuning/ has the plans.
 
+#include <algorithm>
+
 #include "cuda/families.hpp"
 #include "cuda/tuning/plan.hpp"
 
@@ -11,7 +13,8 @@ int tile_of(const launch_plan& plan) { return plan.vector * plan.tile_lanes * pl
 
 /// A temporary copy of B whose rows begin on vectors.
 buffer padded_b(const problem& p, arguments& args) {
-  const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
+  const int64 bytes = static_cast<int64>(p.b.value_bytes),
+              stride = padded_columns(p.b.columns, p.b.value_bytes);
   buffer padded = buffer::temporary(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                     p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p).stream);
@@ -77,7 +80,9 @@ arguments arguments_for(const problem& p, const row_pass& pass) {
 }
 
 void launch_row(const problem& p, const launch_plan& plan, const row_lists* split_rows,
-                arguments& args, workspace& work) {
+                arguments args, workspace& work) {
+  const buffer b = lay_out_b(p, args, plan);
+  args.c_in_vectors = writes_vectors(p, args, plan);
   const device_kernel kernel = kernel_for(key_of(p), request_of(plan));
   const int64 tiles = tiles_of(p, plan);
   buffer sums;
@@ -86,6 +91,52 @@ void launch_row(const problem& p, const launch_plan& plan, const row_lists* spli
                                static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
                                tiles, args, work);
   launch(stream_of(p), kernel, grid_of(args, tiles, plan), row_threads, &args);
+}
+
+/// Columns first … last of B and of the result.
+problem columns_of(const problem& p, index first, index last) {
+  problem out = p;
+  for (dense_operand* const of : {&out.b, &out.c, &out.indices}) {
+    of->data = static_cast<char*>(of->data) + static_cast<std::size_t>(first) * of->value_bytes;
+    of->columns = last - first;
+  }
+  out.planned_first += first;
+  return out;
+}
+
+/// The plan that sums the columns beyond tiles in the order of a tiled copy.
+launch_plan plan_of_rest(launch_plan plan) {
+  plan.vector = plan.rest;
+  plan.tile_lanes = plan.coarsening = 1;
+  plan.unroll = rest_unroll;
+  return plan;
+}
+
+/// Launches for some columns of a wider product, in the order of its sums. The plan is that of the
+/// wider product, and the slice may begin within a vector, a tile, or beyond the tiles.
+void launch_slice(const problem& p, launch_plan plan, const row_lists* split_rows,
+                  const arguments& args, workspace& work) {
+  if (p.b.columns == 0) return;
+  if (plan.layout == b_layout::tiled) {
+    const int tile = tile_of(plan);
+    const index in_tiles = p.planned_columns / tile * tile - p.planned_first,
+                cut = std::clamp(in_tiles, 0, p.b.columns);
+    launch_plan of_rest = plan_of_rest(plan);
+    plan.layout = of_rest.layout = b_layout::in_place;
+    plan.rest = of_rest.rest = 0;
+    launch_slice(columns_of(p, 0, cut), plan, split_rows, args, work);
+    return launch_slice(columns_of(p, cut, p.b.columns), of_rest, split_rows, args, work);
+  }
+  const bool has_vectors = p.b.columns % plan.vector == 0 &&
+                           is_aligned(p.b.data, p.b.stride, p.b.value_bytes,
+                                      static_cast<std::size_t>(plan.vector) * p.b.value_bytes);
+  if (!has_vectors && !p.algebra->ignores_right) plan.layout = b_layout::padded;
+  arguments of_slice = args;
+  of_slice.columns = p.b.columns;
+  of_slice.b = p.b.data;
+  of_slice.c = p.c.data;
+  of_slice.indices = static_cast<int32*>(p.indices.data);
+  launch_row(p, plan, split_rows, of_slice, work);
 }
 
 }  // namespace
@@ -126,11 +177,10 @@ buffer ordered_values(const problem& p, arguments& args) {
 }
 
 void run_row(const problem& p, const row_pass& pass, workspace& work) {
-  const row_facts facts = facts_of(p, pass.samples);
-  const launch_plan plan = plan_of(facts);
+  const launch_plan plan = plan_of(facts_of(p, pass.samples));
   arguments args = arguments_for(p, pass);
-  const buffer values = ordered_values(p, args), b = lay_out_b(p, args, plan);
-  args.c_in_vectors = writes_vectors(p, args, plan);
+  const buffer values = ordered_values(p, args);
+  if (p.planned_columns > 0) return launch_slice(p, plan, pass.split_rows, args, work);
   launch_row(p, plan, pass.split_rows, args, work);
 }
 

@@ -303,8 +303,8 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
   // After the tile, because entries loaded ahead of it would take registers from it;
   // docs/lab/exact.md.
   if (is_last)
-    gather<S, TB, lane_plan{Rest, 1, RowLanes, 4, 1}>(args, rest_of_b(), part.row, of, lane,
-                                                      rest_first, rest);
+    gather<S, TB, lane_plan{Rest, 1, RowLanes, rest_unroll, 1}>(args, rest_of_b(), part.row, of,
+                                                                lane, rest_first, rest);
   bool has_rest = is_last && lane == 0;
   if (part.is_segment) {
     if (is_last) has_rest = add_groups<S, Rest, 1, RowLanes, 1>(rest);

@@ -90,8 +90,9 @@ void set_b(product_facts& out, const problem& p, const deciding_sizes& sizes) {
   out[whole_vectors] = width * static_cast<int64>(element_size) % bytes_per_vector == 0;
   out[on_lines] = begins_on_lines(p, sizes);
   if (out[alignment] > 0 && out[reads_b] != 0)
-    out[copy_on_lines] =
-        static_cast<std::size_t>(padded_columns(p)) * p.b.value_bytes % line_bytes == 0;
+    out[copy_on_lines] = static_cast<std::size_t>(padded_columns(width, p.b.value_bytes)) *
+                             p.b.value_bytes % line_bytes ==
+                         0;
   out[reuse] = over(static_cast<double>(sizes.nnz), sizes.rows_of_b);
   out[fact::b_row_bytes] = static_cast<double>(width) * static_cast<double>(p.b.value_bytes);
   out[fact::b_bytes] = sizes.rows_of_b * out[fact::b_row_bytes];
@@ -176,9 +177,9 @@ void set_samples(product_facts& facts, sampling how, int width, const row_statis
   facts[sampled_share] = over(whole.split_rows[kind], all_rows);
 }
 
-index padded_columns(const problem& p) {
-  const auto unit = static_cast<index>(32 / p.b.value_bytes);
-  return (deciding_columns(p) + unit - 1) / unit * unit;
+index padded_columns(index columns, std::size_t value_bytes) {
+  const auto unit = static_cast<index>(32 / value_bytes);
+  return (columns + unit - 1) / unit * unit;
 }
 
 }  // namespace rig::on_cuda

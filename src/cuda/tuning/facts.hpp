@@ -92,6 +92,6 @@ inline int64 deciding_stride(const problem& p) {
 }
 
 /// Columns of a copy of B whose rows begin and end on 32 bytes.
-index padded_columns(const problem& p);
+index padded_columns(index columns, std::size_t value_bytes);
 
 }  // namespace rig::on_cuda
