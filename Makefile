@@ -9,7 +9,7 @@ SHELL := /bin/bash
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
 bench_packages := $(build_packages) libgraphblas-dev
 python_packages := python3-venv python3-dev
-test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen python3-matplotlib libopenmpi-dev libmpich-dev pkg-config dpkg-dev file zsh fish \
+test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen python3-matplotlib libopenmpi-dev libmpich-dev libmetis-dev pkg-config dpkg-dev file zsh fish \
   $(python_packages)
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.

@@ -67,3 +67,12 @@ if(cuda)
     target_link_libraries(rig_nccl INTERFACE ${RIG_NCCL_LIBRARY} CUDA::cudart)
   endif()
 endif()
+
+# METIS, for a test: target `rig_metis` where it is found. The library does not link it.
+find_path(RIG_METIS_INCLUDE metis.h)
+find_library(RIG_METIS_LIBRARY metis)
+if(RIG_METIS_INCLUDE AND RIG_METIS_LIBRARY)
+  add_library(rig_metis INTERFACE)
+  target_include_directories(rig_metis SYSTEM INTERFACE ${RIG_METIS_INCLUDE})
+  target_link_libraries(rig_metis INTERFACE ${RIG_METIS_LIBRARY})
+endif()
