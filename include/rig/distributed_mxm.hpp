@@ -34,10 +34,17 @@ struct ranks_explanation {
   int largest_receiver = 0;  ///< the rank that receives most
   int64 largest_bytes = 0;   ///< the bytes that it receives
   double mean_bytes = 0;     ///< the bytes that a rank receives on average
+  /// The share of the rows of A that need no row of X of another rank, as A and X are laid out.
+  double interior = 1;
+  double largest_part = 1;  ///< the largest rank's share of the entries; of the columns by features
   int slices = 1;      ///< of X's columns: on devices one travels beside the product of another
   std::string kernel;  ///< the kernel of each rank: the one that one rank would choose
   /// The scheme, its reason, the kernel, and the volumes: by pair for up to 16 ranks.
   std::string text() const;
+  /// Predicts the seconds of a product, from those of one rank and from the bytes that a rank
+  /// receives per second. If they are not fewer than those of one rank, do not distribute. Packing
+  /// is left out, and so are the agreements of the ranks, which count in short products.
+  double seconds(double one_rank, double bytes_per_second) const;
 };
 
 /// @cond internal
@@ -229,6 +236,9 @@ struct volumes {
   const cover_plan* cover;       ///< null: another scheme
   std::size_t partial_bytes;     ///< of an element of a partial row
 };
+/// Fills in how A's rows and entries are shared. Collective.
+void add_shares(const communicator& ranks, const pattern& rows_here, const layout& rows_of_x,
+                ranks_explanation& out);
 /// Fills in everything but the choice and the local product: from the bytes that this rank receives
 /// from each. Collective.
 void add_volumes(const communicator& ranks, const callback<std::vector<int64>>& received,
@@ -265,6 +275,10 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
     of.plan = plan.get();
   }
   add_volumes(of, out);
+  add_shares(ranks, access::rows_here(a), x.layout(), out);
+  if (choice.scheme == exchange::features && x.columns() > 0)
+    out.largest_part = static_cast<double>((x.columns() + ranks.size() - 1) / ranks.size()) /
+                       static_cast<double>(x.columns());
   if constexpr (!is_masked<Mask>)
     if (plan && is_worth_slices(ranks, *plan, carried<dense<TX>>::arrays(x.local())[0].bytes))
       out.slices = agree_on_slices<void, S>("explain", a, x.local(), *plan,

@@ -92,6 +92,7 @@ ranks_explanation explained_sparse(const distributed<matrix<TA>>& a,
   ranks_explanation out;
   add_volumes(
       ranks, [&] { return std::move(received); }, out);
+  add_shares(ranks, access::rows_here(left), b.layout(), out);
   agree(ranks, "explain", [&] {
     out.reason = "the rows of B that A names";
     out.kernel = desc.kernel.empty() ? "chosen by each rank" : desc.kernel;

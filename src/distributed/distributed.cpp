@@ -3,6 +3,7 @@
 #include "rig/distributed.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "distributed/exchange.hpp"
@@ -182,6 +183,24 @@ int64 received_bytes(const volumes& of, int from) {
 
 }  // namespace
 
+void add_shares(const communicator& ranks, const pattern& rows_here, const layout& rows_of_x,
+                ranks_explanation& out) {
+  const index* const columns = rows_here.column_indices();
+  const auto is_here = [&](index k) { return rows_of_x.rank_of(k) == ranks.rank(); };
+  int64 interior = 0;
+  for (index i = 0; i < rows_here.rows(); ++i)
+    interior +=
+        std::all_of(columns + rows_here.offset(i), columns + rows_here.offset(i + 1), is_here);
+  const auto all = [&](int64 here, joining how) {
+    return static_cast<double>(ranks.all_reduce(here, how));
+  };
+  const double rows = all(rows_here.rows(), joining::sum),
+               entries = all(rows_here.nnz(), joining::sum);
+  const double own = all(interior, joining::sum), most = all(rows_here.nnz(), joining::greatest);
+  out.interior = rows > 0 ? own / rows : 1;
+  out.largest_part = entries > 0 ? most / entries : 1.0 / ranks.size();
+}
+
 void add_volumes(const communicator& ranks, const callback<std::vector<int64>>& received,
                  ranks_explanation& out) {
   const int count = out.ranks = ranks.size();
@@ -222,6 +241,13 @@ void add_volumes(const volumes& of, ranks_explanation& out) {
 
 }  // namespace over_ranks
 
+double ranks_explanation::seconds(double one_rank, double bytes_per_second) const {
+  // The rows of a slice of columns travel while the slice before is multiplied.
+  const double part = one_rank * largest_part / slices,
+               moving = static_cast<double>(largest_bytes) / bytes_per_second / slices;
+  return moving + (slices - 1) * std::max(moving, part) + part;
+}
+
 std::string ranks_explanation::text() const {
   constexpr int most_columns = 16;
   const auto number = [](auto of) { return std::string(message_piece(of).text()); };
@@ -240,7 +266,10 @@ std::string ranks_explanation::text() const {
   }
   if (slices > 1)
     out += "; in " + number(slices) + " slices of columns, which travel beside the product";
-  out += "\n";
+  const auto percent = [&](double share) { return number(std::lround(100 * share)) + " %"; };
+  out += "\n" + percent(interior) + " of the rows of A need no row of another rank; one rank has " +
+         percent(largest_part) +
+         (scheme == exchange::features ? " of the columns" : " of the entries") + "\n";
   if (ranks < 2 || ranks > most_columns) return out;
   out += "bytes from each rank, a line, to each rank:\n";
   for (std::size_t k = 0; k < bytes.size(); ++k)

@@ -16,7 +16,7 @@ namespace {
 using sums_of_floats = rig::plus_times<float>;
 using matrix = rig::matrix<float>;
 using features = rig::dense<float>;
-constexpr double nvlink_bytes_per_ms = 370e6;  ///< 370 GB/s, which is assumed, not measured
+constexpr double nvlink_bytes_per_second = 370e9;  ///< assumed, not measured
 
 /// NCCL's communicator of the ranks of MPI, each on the device of its number.
 struct by_nccl {
@@ -65,22 +65,33 @@ double median_ms(const devices& on, int repeat, const std::function<void()>& wor
   return all[all.size() / 2];
 }
 
-/// Throws unless this rank's rows are those of the product of one device, to the bit.
-void compare(const features& part, const features& whole, const rig::layout& rows, int rank) {
+/// The columns of this rank, or of another one.
+rig::range columns_of(const features& x, int rank, int ranks) {
+  return {rig::over_ranks::first_feature(x.columns(), rank, ranks),
+          rig::over_ranks::first_feature(x.columns(), rank + 1, ranks)};
+}
+
+/// Throws unless this rank's part, by rows or by features, is that of one device, to the bit.
+void compare(const rig::distributed<features>& product, const features& whole) {
+  const features& part = product.local();
+  const int rank = product.communicator().rank(), ranks = product.communicator().size();
+  const bool is_split = product.is_by_features();
   std::vector<index> here, there;
   for (index k = 0; k < part.rows(); k += std::max(1, part.rows() / 1000)) {
     here.push_back(k);
-    there.push_back(static_cast<index>(rows.row_at(rank, k)));
+    there.push_back(is_split ? k : static_cast<index>(product.layout().row_at(rank, k)));
   }
   const auto mine = rig::extract(part, here, rig::all).to(rig::cpu());
-  const auto right = rig::extract(whole, there, rig::all).to(rig::cpu());
+  const auto columns = columns_of(whole, is_split ? rank : 0, is_split ? ranks : 1);
+  const auto right = rig::extract(whole, there, columns).to(rig::cpu());
   for (index i = 0; i < mine.rows(); ++i)
     if (!std::ranges::equal(mine.row(i), right.row(i)))
       rig::fail(rig::errc::cannot, {"bench_mpi: row ", there[static_cast<std::size_t>(i)],
                                     " differs from that of one device"});
 }
 
-row line_of(const std::string& name, const matrix& a, const features& x, int ranks) {
+row line_of(const std::string& name, const matrix& a, const features& x, const char* scheme,
+            int ranks) {
   row line;
   line.graph = name;
   line.n = a.rows();
@@ -88,7 +99,7 @@ row line_of(const std::string& name, const matrix& a, const features& x, int ran
   line.features = x.columns();
   line.semiring = sums_of_floats::name;
   line.type = "float";
-  line.kernel = "fetch";
+  line.kernel = scheme;
   line.ranks = ranks;
   return line;
 }
@@ -107,7 +118,23 @@ double longest_part_ms(const devices& on, const matrix& whole, const features& x
   return longest;
 }
 
-/// Measures a product over the devices that there are. Returns the predicted share of four.
+/// The longest product of a rank's columns of `ranks`, one after another on this rank's device.
+double longest_columns_ms(const devices& on, const matrix& a, const features& x, int ranks,
+                          const rig::descriptor& one, int repeat) {
+  double longest = 0;
+  for (int part = 0; part < ranks; ++part) {
+    const rig::range columns = columns_of(x, part, ranks);
+    const features of = rig::extract(x, rig::all, columns);
+    longest = std::max(longest, median_ms(on, repeat, [&] {
+                         rig::over_ranks::multiply_features<void, sums_of_floats>(
+                             a, of, static_cast<index>(columns.first), x.columns(), one);
+                       }));
+  }
+  return longest;
+}
+
+/// Measures a product over the devices that there are, by both exchanges. Returns the predicted
+/// share of four by the better one.
 double measure_devices(const devices& on, const std::string& name, index columns, int repeat,
                        record* out) {
   const matrix whole = rig::generate::random_values(graph_of(name));
@@ -115,12 +142,16 @@ double measure_devices(const devices& on, const std::string& name, index columns
   for (index i = 0; i < x.rows(); ++i)
     for (index j = 0; j < columns; ++j)
       x(i, j) = static_cast<float>((i * 31 + j * 17) % 23 + 1) / 32;
+  const sums_of_floats s;
+  const int size = on.ranks.size();
+  constexpr int four = 4;
   const matrix a = whole.to(on.here);
   const features x_here = x.to(on.here);
-  const double one = median_ms(on, repeat, [&] { rig::mxm(a, x_here, sums_of_floats()); });
-  const auto add = [&](const char* operation, int ranks, double ms, double local, double bytes) {
+  const double one = median_ms(on, repeat, [&] { rig::mxm(a, x_here, s); });
+  const auto add = [&](const char* operation, const char* scheme, int ranks, double ms,
+                       double local, double bytes) {
     if (out == nullptr) return;
-    row line = line_of(name, whole, x, ranks);
+    row line = line_of(name, whole, x, scheme, ranks);
     line.operation = operation;
     line.ms = ms;
     line.peer_ms = {{"one_device", one}, {"longest_part", local}};
@@ -128,32 +159,38 @@ double measure_devices(const devices& on, const std::string& name, index columns
     line.ratio = one / ms / ranks;  // 1: no time is lost
     out->add(line);
   };
-  int slices = 1;
-  if (const int size = on.ranks.size(); size > 1) {
-    const auto rows = rig::layout::by_entries(whole.structure(), size);
-    const auto parts = rig::distributed<matrix>::from_whole(on.ranks, whole, rows).to(on.here);
-    const auto of_x = rig::distributed<features>::from_whole(on.ranks, x, rows).to(on.here);
-    compare(rig::mxm(parts, of_x, sums_of_floats()).local(), rig::mxm(a, x_here, sums_of_floats()),
-            rows, on.ranks.rank());
-    const double ms = median_ms(on, repeat, [&] { rig::mxm(parts, of_x, sums_of_floats()); });
-    const auto moved = rig::explain(parts, of_x, sums_of_floats());
-    slices = moved.slices;
-    const double local =
-        median_ms(on, repeat, [&] { rig::mxm(parts.local(), x_here, sums_of_floats()); });
-    add("mxm over devices", size, ms, local, static_cast<double>(moved.largest_bytes));
+  const auto parts = rig::distributed<matrix>::from_whole(
+                         on.ranks, whole, rig::layout::by_entries(whole.structure(), size))
+                         .to(on.here);
+  const auto by_rows =
+      rig::distributed<features>::from_whole(on.ranks, x, parts.layout()).to(on.here);
+  const auto by_features = by_rows.by_features();
+  const auto moved = rig::explain(parts, by_rows, s);
+  const rig::descriptor by_ranks = {.kernel = rig::explain(parts, by_features, s).kernel};
+  const auto measure = [&](const rig::distributed<features>& of_x) {
+    compare(rig::mxm(parts, of_x, s), rig::mxm(a, x_here, s));
+    return median_ms(on, repeat, [&] { rig::mxm(parts, of_x, s); });
+  };
+  if (size > 1) {
+    add("mxm over devices", "fetch", size, measure(by_rows),
+        median_ms(on, repeat, [&] { rig::mxm(parts.local(), x_here, s); }),
+        static_cast<double>(moved.largest_bytes));
+    add("mxm over devices", "features", size, measure(by_features),
+        longest_columns_ms(on, a, x_here, size, by_ranks, repeat), 0);
   }
-  constexpr int four = 4;
   const auto rows = rig::layout::by_entries(whole.structure(), four);
-  const ranks::volumes moved = ranks::volumes_of(whole, rows);
-  const double each = moved.share * (four - 1) / four * x.rows() * columns * sizeof(float),
-               most = each * moved.balance,
+  const ranks::volumes volumes = ranks::volumes_of(whole, rows);
+  const double each = volumes.share * (four - 1) / four * x.rows() * columns * sizeof(float),
+               most = each * volumes.balance,
                local = longest_part_ms(on, whole, x_here, rows, repeat);
-  // The rows of a slice of columns travel while the slice before is multiplied.
-  const double rows_of_slice = most / nvlink_bytes_per_ms / slices, part_of_slice = local / slices,
-               predicted = rows_of_slice + (slices - 1) * std::max(rows_of_slice, part_of_slice) +
-                           part_of_slice;
-  add("mxm predicted", four, predicted, local, most);
-  return one / predicted / four;
+  rig::ranks_explanation of_four = moved;
+  of_four.largest_bytes = static_cast<int64>(most);
+  of_four.largest_part = local / one;
+  const double fetched = 1e3 * of_four.seconds(one / 1e3, nvlink_bytes_per_second),
+               split = longest_columns_ms(on, a, x_here, four, by_ranks, repeat);
+  add("mxm predicted", "fetch", four, fetched, local, most);
+  add("mxm predicted", "features", four, split, split, 0);
+  return one / std::min(fetched, split) / four;
 }
 
 }  // namespace

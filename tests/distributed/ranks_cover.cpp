@@ -221,6 +221,7 @@ TEST_CASE("the text, and a star whose rows of X or C are one") {
         "mxm over 2 ranks: cover (named by the descriptor), kernel row\n"
         "a product moves 8 bytes, and by fetch 32; rank 0 receives most, 8, which is 200 % of the "
         "mean: another layout can balance the ranks\n"
+        "83 % of the rows of A need no row of another rank; one rank has 100 % of the entries\n"
         "bytes from each rank, a line, to each rank:\n"
         "0\t0\n"
         "8\t0\n");

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "distributed/product_cases.hpp"
@@ -81,6 +83,23 @@ void compare_volumes(const matrix<float>& a, int size, int kind, index features,
   CHECK(why.largest_bytes == largest);
   CHECK(why.mean_bytes == doctest::Approx(static_cast<double>(all) / size));
   CHECK(why.scheme == by);
+  if (by == rig::exchange::features) {
+    CHECK(why.largest_part == doctest::Approx(double((features + size - 1) / size) / features));
+    return;
+  }
+  int64 interior = 0, most = 0;
+  for (int rank = 0; rank < size; ++rank) {
+    std::set<index> outside;
+    int64 entries = 0;
+    for (const auto& [i, j, value] : a.entries()) {
+      entries += rows.rank_of(i) == rank;
+      if (rows.rank_of(i) == rank && rows.rank_of(j) != rank) outside.insert(i);
+    }
+    interior += rows.rows_of(rank) - static_cast<int64>(outside.size());
+    most = std::max(most, entries);
+  }
+  CHECK(why.interior == doctest::Approx(double(interior) / a.rows()));
+  CHECK(why.largest_part == doctest::Approx(double(most) / double(a.nnz())));
   CHECK(why.text().find("named by the descriptor") != std::string::npos);
 }
 
@@ -132,6 +151,48 @@ TEST_CASE("volumes of sparse products") {
     }
 }
 
+/// Bytes of A that all ranks send before the first product by features, and what explain says.
+void compare_gathered(const std::function<matrix<float>(int rank)>& values, int size) {
+  const auto rows = rig::layout::by_entries(values(0).structure(), size);
+  std::vector<int64> said(static_cast<std::size_t>(size)), moved = said;
+  run_all(size, [&](const rig::communicator& inner) {
+    const auto state = std::make_shared<counting>(
+        counting{inner, std::vector<int64>(static_cast<std::size_t>(size), 0)});
+    const rig::communicator here(inner.rank(), size, counted, state);
+    const auto at = static_cast<std::size_t>(here.rank());
+    const auto part = distributed<matrix<float>>::from_whole(here, values(here.rank()), rows);
+    const auto x = distributed<dense<float>>::from_whole(here, dense<float>(rows.rows(), 7), rows);
+    said[at] = rig::explain(part, x, sums(), {.exchange = rig::exchange::features}).bytes_once;
+    state->sent.assign(static_cast<std::size_t>(size), 0);
+    part.prepare(rows, {.exchange = rig::exchange::features});
+    moved[at] = std::accumulate(state->sent.begin(), state->sent.end(), int64{0});
+    const auto again = rig::explain(part, x, sums(), {.exchange = rig::exchange::features});
+    require(again.bytes_once == 0, "A is gathered");
+  });
+  const int64 all = std::accumulate(moved.begin(), moved.end(), int64{0});
+  for (const int64 bytes : said) CHECK(bytes == all);
+}
+
+TEST_CASE("bytes that the first product by features also moves") {
+  const auto a = rig::generate::rmat(7, 8);
+  for (const int size : {1, 2, 5}) {
+    compare_gathered([&](int) { return rig::generate::random_values(a); }, size);
+    compare_gathered([&](int) { return a.with_value(2.0f); }, size);
+    compare_gathered([&](int rank) { return a.with_value(float(rank + 1)); }, size);
+  }
+}
+
+TEST_CASE("seconds of a product") {
+  rig::ranks_explanation why;
+  why.largest_part = 0.25;
+  why.largest_bytes = 1'000'000'000;
+  CHECK(why.seconds(4, 1e9) == doctest::Approx(2));
+  why.slices = 2;  // half the rows, the longer of the other half and half the product, the rest
+  CHECK(why.seconds(4, 1e9) == doctest::Approx(1.5));
+  CHECK(why.seconds(8, 1e9) == doctest::Approx(2.5));
+  CHECK(why.seconds(1, 0.5e9) > 1);  // one rank is faster
+}
+
 TEST_CASE("chained products by features move nothing") {
   const auto a = rig::generate::rmat(7, 8);
   run_all(4, [&](const rig::communicator& here) {
@@ -163,6 +224,7 @@ TEST_CASE("the text") {
         "mxm over 2 ranks: fetch (X is distributed by rows), kernel row\n"
         "a product moves 8 bytes; rank 1 receives most, 8, which is 200 % of the mean: another "
         "layout can balance the ranks\n"
+        "25 % of the rows of A need no row of another rank; one rank has 75 % of the entries\n"
         "bytes from each rank, a line, to each rank:\n"
         "0\t8\n"
         "0\t0\n");

@@ -222,6 +222,8 @@ def test_explain():
         assert why.exchange == "fetch" and why.largest_bytes == 8 and why.mean_bytes == 8
         np.testing.assert_array_equal(why.bytes, [[0, 0, 8], [8, 0, 0], [0, 8, 0]])
         assert "mxm over 3 ranks" in str(why) and why.kernel in ("row", "split")
+        assert why.interior == pytest.approx(2 / 3) and why.largest_part == pytest.approx(1 / 3)
+        assert why.seconds(3, 8) == pytest.approx(2)
 
     # Node 0 names all others: its row of the result comes in parts, instead of two rows of X.
     star = rig.matrix(np.array([[0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype="float32"))

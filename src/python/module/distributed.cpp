@@ -588,6 +588,14 @@ void bind_explanation(nb::module_& m) {
       .def_ro("mean_bytes", &why::mean_bytes, "The bytes that a rank receives on average.")
       .def_ro("slices", &why::slices,
               "Slices of X's columns: on devices one travels beside the product of another.")
+      .def_ro("interior", &why::interior,
+              "The share of the rows of A that need no row of X of another rank.")
+      .def_ro("largest_part", &why::largest_part,
+              "The largest rank's share of the entries; of the columns by features.")
+      .def("seconds", &why::seconds, nb::arg("one_rank"), nb::arg("bytes_per_second"),
+           "Predicts the seconds of a product, from those of one rank and from the bytes that a "
+           "rank "
+           "receives per second. If they are not fewer, do not distribute.")
       .def("__str__", &why::text)
       .def("__repr__", &why::text);
 }

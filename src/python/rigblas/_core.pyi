@@ -1429,6 +1429,19 @@ class RanksExplanation:
         Slices of X's columns: on devices one travels beside the product of another.
         """
 
+    @property
+    def interior(self) -> float:
+        """The share of the rows of A that need no row of X of another rank."""
+
+    @property
+    def largest_part(self) -> float:
+        """The largest rank's share of the entries; of the columns by features."""
+
+    def seconds(self, one_rank: float, bytes_per_second: float) -> float:
+        """
+        Predicts the seconds of a product, from those of one rank and from the bytes that a rank receives per second. If they are not fewer, do not distribute.
+        """
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
