@@ -329,11 +329,12 @@ TABLES = [
            "one rank, ms": "peer_ms/one_rank:.2f", "PETSc, ms": "peer_ms/PETSc:.2f",
            "CombBLAS, ms": "peer_ms/CombBLAS:.2f", "speed-up": "ratio:.2f"}),
     Table("devices", "Products over devices",
-          "Sums in float, by `fetch`. Predicted: the longest of the parts' products, measured one after another on "
-          "one device, and the rows that the largest receiver gets, at 370 GB/s, which is assumed. They overlap as "
-          "slices of columns do; the measured product had as many slices. Packing and the largest sender are left out. The share is the time of one device over that of all "
-          "devices together.", 2,
-          {"": "operation", "graph": "graph", "F": "features", "devices": "ranks", "ms": "ms:.2f",
+          "Sums in float. Predicted: the longest of the parts' products, measured one after another on one device. "
+          "By `fetch` the rows that the largest receiver gets travel at 370 GB/s, which is assumed. They overlap as "
+          "slices of columns do; the measured product had as many slices. Packing and the largest sender are left "
+          "out. By `features` nothing travels, and each device has all of A. The share is the time of one device over "
+          "that of all devices together.", 2,
+          {"": "operation", "exchange": "kernel", "graph": "graph", "F": "features", "devices": "ranks", "ms": "ms:.2f",
            "one device, ms": "peer_ms/one_device:.2f", "longest part, ms": "peer_ms/longest_part:.2f",
            "share": "ratio:.2f"}),
     Table("hybrid", "Windows on Tensor cores",
