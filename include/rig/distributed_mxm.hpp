@@ -36,7 +36,9 @@ struct ranks_explanation {
   double mean_bytes = 0;     ///< the bytes that a rank receives on average
   /// The share of the rows of A that need no row of X of another rank, as A and X are laid out.
   double interior = 1;
-  double largest_part = 1;  ///< the largest rank's share of the entries; of the columns by features
+  /// The largest rank's share of the entries; by features of the columns, with those that a CPU
+  /// computes beside, so that the shares may add up to more than 1.
+  double largest_part = 1;
   int slices = 1;      ///< of X's columns: on devices one travels beside the product of another
   std::string kernel;  ///< the kernel of each rank: the one that one rank would choose
   /// The scheme, its reason, the kernel, and the volumes: by pair for up to 16 ranks.
@@ -245,6 +247,19 @@ void add_volumes(const communicator& ranks, const callback<std::vector<int64>>& 
                  ranks_explanation& out);
 void add_volumes(const volumes& of, ranks_explanation& out);
 
+/// The columns that this rank computes by features; on the CPU columns of zeros among them.
+template <class S, class TX>
+int64 columns_computed(const distributed<dense<TX>>& x, place where) {
+  const communicator& ranks = x.communicator();
+  const index first = first_feature(x.columns(), ranks.rank(), ranks.size()),
+              last = first_feature(x.columns(), ranks.rank() + 1, ranks.size());
+  if (where != cpu()) return last - first;
+  int64 computed = 0;
+  for (const on_cpu::column_part& part : on_cpu::column_parts<S>(first, last, x.columns()))
+    computed += part.computed;
+  return computed;
+}
+
 /// Bytes of an element of a product.
 template <class S>
 inline constexpr std::size_t bytes_of = sizeof(typename mxm_result<void, S>::value_type) +
@@ -277,8 +292,9 @@ ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<
   add_volumes(of, out);
   add_shares(ranks, access::rows_here(a), x.layout(), out);
   if (choice.scheme == exchange::features && x.columns() > 0)
-    out.largest_part = static_cast<double>((x.columns() + ranks.size() - 1) / ranks.size()) /
-                       static_cast<double>(x.columns());
+    out.largest_part = static_cast<double>(ranks.all_reduce(
+                           columns_computed<S>(x, a.local().where()), joining::greatest)) /
+                       x.columns();
   if constexpr (!is_masked<Mask>)
     if (plan && is_worth_slices(ranks, *plan, carried<dense<TX>>::arrays(x.local())[0].bytes))
       out.slices = agree_on_slices<void, S>("explain", a, x.local(), *plan,
@@ -319,8 +335,9 @@ distributed<mxm_result<Element, S>> mxm(const distributed<matrix<TA>>& a,
   return over_ranks::multiply<Element, S>(a, x, mask_among(option), descriptor_among(option, desc));
 }
 
-/// Explains such a product: what moves between which ranks, and why. Builds the plan of `fetch`,
-/// and moves no rows of X. Collective. Throws as the product.
+/// Explains such a product: what moves between which ranks, and why. Builds its plan: of `features`
+/// on devices alone, where all of A is gathered. Moves no rows of X. Collective. Throws as the
+/// product.
 /// @code
 /// const auto why = rig::explain(parts_of_A, parts_of_X, rig::plus_times<float>{});
 /// std::printf("rank %d receives most\n", why.largest_receiver);

@@ -244,7 +244,8 @@ void add_volumes(const volumes& of, ranks_explanation& out) {
 double ranks_explanation::seconds(double one_rank, double bytes_per_second) const {
   // The rows of a slice of columns travel while the slice before is multiplied.
   const double part = one_rank * largest_part / slices,
-               moving = static_cast<double>(largest_bytes) / bytes_per_second / slices;
+               all = largest_bytes > 0 ? static_cast<double>(largest_bytes) / bytes_per_second : 0,
+               moving = all / slices;
   return moving + (slices - 1) * std::max(moving, part) + part;
 }
 

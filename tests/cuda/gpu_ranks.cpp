@@ -28,6 +28,13 @@ RIG_SEMIRING(
     } static constexpr float multiply(float a, float b, rig::position at) {
       return a * b * float(1 + at.row) + float(at.inner);
     });
+RIG_SEMIRING(
+    of_colours, using left = float; struct right { float r, g, b; }; using accum = right;
+    static constexpr right zero() { return {}; } static constexpr right add(right x, right y) {
+      return {x.r + y.r, x.g + y.g, x.b + y.b};
+    } static constexpr right multiply(float a, right x) {
+      return {a * x.r, a * x.g, a * x.b};
+    });
 
 namespace {
 
@@ -183,6 +190,16 @@ TEST_CASE("columns of a rank that begin or end within a tile, a vector or beyond
     return kernel.chosen && kernel.says.plan.find("B in tiles") != std::string::npos;
   });
   CHECK(has_tiles);
+}
+
+TEST_CASE("elements of twelve bytes") {
+  const auto a = random_matrix<float>(499, 499, 12, 7);
+  const auto numbers = random_dense<float>(499, 66, 18);
+  dense<of_colours::right> x(499, 22);
+  for (index i = 0; i < x.rows(); ++i)
+    for (index j = 0; j < x.columns(); ++j)
+      x(i, j) = {numbers(i, 3 * j), numbers(i, 3 * j + 1), numbers(i, 3 * j + 2)};
+  compare_on_device<of_colours>(a, x);
 }
 
 TEST_CASE("positions, chained products and fewer columns than ranks, by features") {

@@ -58,6 +58,16 @@ TEST_CASE("a graph with parts moves less, and ranks have like work") {
   }
 }
 
+TEST_CASE("ranks that are threads get one layout") {
+  const auto a = shuffled_grid(40);
+  for (int round = 0; round < 5; ++round)
+    run_all(4, [&](const rig::communicator& here) {
+      const auto rows = rig::metis_layout(a, here.size());
+      const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+      require(part.nnz() == a.nnz(), "entries");
+    });
+}
+
 TEST_CASE("one direction, self loops, rows without entries, and more ranks than rows") {
   CHECK(rig::metis_layout(matrix<float>(5, 5), 2).rows() == 5);
   CHECK(rig::metis_layout(matrix<float>(0, 0), 2).rows() == 0);

@@ -7,6 +7,7 @@
 #include <metis.h>
 
 #include <limits>
+#include <mutex>
 #include <vector>
 
 #include "rig/error.hpp"
@@ -39,6 +40,9 @@ struct graph {
   }
 };
 
+/// METIS draws from `rand` of the C library, which the process has once.
+inline std::mutex drawing;
+
 }  // namespace over_metis
 /// @endcond
 
@@ -46,7 +50,8 @@ struct graph {
 /// METIS's k-way partition of a graph's undirected view (Karypis and Kumar, SIAM J. Sci. Comput.
 /// 1998). For products by `exchange::fetch` and `cover` of graphs that have such parts, as roads
 /// and meshes do. `a` is n×n and whole, on the CPU. Not collective: the same A gives the same
-/// layout on each rank. Throws error: shape, place, range, cannot (METIS fails), out_of_memory.
+/// layout on each rank. METIS seeds the process's `rand`; no other thread may draw meanwhile.
+/// Throws error: shape, place, range, cannot (METIS fails), out_of_memory.
 /// @code
 /// const auto rows = rig::metis_layout(A, ranks.size());
 /// const auto part = rig::distributed<rig::matrix<float>>::from_whole(ranks, A, rows);
@@ -59,13 +64,14 @@ layout metis_layout(const matrix<T>& a, int ranks) {
   if (a.where() != cpu())
     fail(errc::place,
          {"metis_layout: A is on ", to_string(a.where()), "; copy it with .to(rig::cpu())"});
-  if (ranks < 2 || a.rows() < 2) return layout::by_entries(a.structure(), ranks);
+  if (ranks < 2 || a.rows() <= ranks) return layout::by_entries(a.structure(), ranks);
   return or_out_of_memory("metis_layout", [&] {
     over_metis::graph of(a.with_value(true));
     std::vector<idx_t> part(of.weights.size());
     idx_t nodes = a.rows(), constraints = 1, parts = ranks, cut = 0, options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 0;
+    const std::lock_guard lock(over_metis::drawing);
     const int code = METIS_PartGraphKway(&nodes, &constraints, of.offsets.data(),
                                          of.neighbours.data(), of.weights.data(), nullptr, nullptr,
                                          &parts, nullptr, nullptr, options, &cut, part.data());

@@ -590,8 +590,9 @@ void bind_explanation(nb::module_& m) {
               "Slices of X's columns: on devices one travels beside the product of another.")
       .def_ro("interior", &why::interior,
               "The share of the rows of A that need no row of X of another rank.")
-      .def_ro("largest_part", &why::largest_part,
-              "The largest rank's share of the entries; of the columns by features.")
+      .def_ro(
+          "largest_part", &why::largest_part,
+          "The largest rank's share of the entries; by features of the columns that it computes.")
       .def("seconds", &why::seconds, nb::arg("one_rank"), nb::arg("bytes_per_second"),
            "Predicts the seconds of a product, from those of one rank and from the bytes that a "
            "rank "

@@ -1435,7 +1435,9 @@ class RanksExplanation:
 
     @property
     def largest_part(self) -> float:
-        """The largest rank's share of the entries; of the columns by features."""
+        """
+        The largest rank's share of the entries; by features of the columns that it computes.
+        """
 
     def seconds(self, one_rank: float, bytes_per_second: float) -> float:
         """
