@@ -127,6 +127,9 @@ void launch_slice(const problem& p, launch_plan plan, const row_lists* split_row
     launch_slice(columns_of(p, 0, cut), plan, split_rows, args, work);
     return launch_slice(columns_of(p, cut, p.b.columns), of_rest, split_rows, args, work);
   }
+  // Lanes beyond the columns would be idle; with fewer columns each, more of them work.
+  if (no_compiler_because() == nullptr)
+    while (plan.vector > 1 && p.b.columns <= tile_of(plan) / 2) plan.vector /= 2;
   const bool has_vectors = p.b.columns % plan.vector == 0 &&
                            is_aligned(p.b.data, p.b.stride, p.b.value_bytes,
                                       static_cast<std::size_t>(plan.vector) * p.b.value_bytes);
