@@ -101,7 +101,8 @@ class distributed<dense<T>> {
     const index here = first_column(ranks_.rank() + 1) - first_column(ranks_.rank());
     return moved(over_ranks::rows_to_features, rows(), here, true);
   }
-  /// The same elements by rows, moved alike. Collective. Throws error(out_of_memory) on all ranks.
+  /// The same elements by rows; those on devices go through host memory. Collective. Throws
+  /// error(out_of_memory) on all ranks.
   distributed by_rows() const {
     require_one_form("by_rows");
     if (!by_features_) return copied("by_rows");

@@ -36,8 +36,8 @@ struct ranks_explanation {
   double mean_bytes = 0;     ///< the bytes that a rank receives on average
   /// The share of the rows of A that need no row of X of another rank, as A and X are laid out.
   double interior = 1;
-  /// The largest rank's share of the entries; by features of the columns, with those that a CPU
-  /// computes beside, so that the shares may add up to more than 1.
+  /// The largest rank's share of the entries. By features it is the share of the columns, and a CPU
+  /// counts the columns of zeros that it computes.
   double largest_part = 1;
   int slices = 1;      ///< of X's columns: on devices one travels beside the product of another
   std::string kernel;  ///< the kernel of each rank: the one that one rank would choose
@@ -335,9 +335,9 @@ distributed<mxm_result<Element, S>> mxm(const distributed<matrix<TA>>& a,
   return over_ranks::multiply<Element, S>(a, x, mask_among(option), descriptor_among(option, desc));
 }
 
-/// Explains such a product: what moves between which ranks, and why. Builds its plan: of `features`
-/// on devices alone, where all of A is gathered. Moves no rows of X. Collective. Throws as the
-/// product.
+/// Explains such a product: what moves between which ranks, and why. Builds the plan that the
+/// product would build, but does not gather A on the CPU. Moves no rows of X. Collective. Throws as
+/// the product.
 /// @code
 /// const auto why = rig::explain(parts_of_A, parts_of_X, rig::plus_times<float>{});
 /// std::printf("rank %d receives most\n", why.largest_receiver);

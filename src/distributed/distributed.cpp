@@ -244,8 +244,9 @@ void add_volumes(const volumes& of, ranks_explanation& out) {
 double ranks_explanation::seconds(double one_rank, double bytes_per_second) const {
   // The rows of a slice of columns travel while the slice before is multiplied.
   const double part = one_rank * largest_part / slices,
-               all = largest_bytes > 0 ? static_cast<double>(largest_bytes) / bytes_per_second : 0,
-               moving = all / slices;
+               travel =
+                   largest_bytes > 0 ? static_cast<double>(largest_bytes) / bytes_per_second : 0,
+               moving = travel / slices;
   return moving + (slices - 1) * std::max(moving, part) + part;
 }
 
@@ -267,10 +268,11 @@ std::string ranks_explanation::text() const {
   }
   if (slices > 1)
     out += "; in " + number(slices) + " slices of columns, which travel beside the product";
-  const auto percent = [&](double share) { return number(std::lround(100 * share)) + " %"; };
-  out += "\n" + percent(interior) + " of the rows of A need no row of another rank; one rank has " +
-         percent(largest_part) +
-         (scheme == exchange::features ? " of the columns" : " of the entries") + "\n";
+  const auto share = [&](double of) { return number(std::lround(100 * of)) + " %"; };
+  const bool is_split = scheme == exchange::features;
+  out += "\n" + share(interior) + " of the rows of A need no row of another rank; one rank " +
+         (is_split ? "computes " : "has ") + share(largest_part) +
+         (is_split ? " of the columns\n" : " of the entries\n");
   if (ranks < 2 || ranks > most_columns) return out;
   out += "bytes from each rank, a line, to each rank:\n";
   for (std::size_t k = 0; k < bytes.size(); ++k)

@@ -133,64 +133,83 @@ double longest_columns_ms(const devices& on, const matrix& a, const features& x,
   return longest;
 }
 
-/// Measures a product over the devices that there are, by both exchanges. Returns the predicted
-/// share of four by the better one.
-double measure_devices(const devices& on, const std::string& name, index columns, int repeat,
-                       record* out) {
-  const matrix whole = rig::generate::random_values(graph_of(name));
-  features x(whole.columns(), columns);
-  for (index i = 0; i < x.rows(); ++i)
-    for (index j = 0; j < columns; ++j)
-      x(i, j) = static_cast<float>((i * 31 + j * 17) % 23 + 1) / 32;
-  const sums_of_floats s;
-  const int size = on.ranks.size();
-  constexpr int four = 4;
-  const matrix a = whole.to(on.here);
-  const features x_here = x.to(on.here);
-  const double one = median_ms(on, repeat, [&] { rig::mxm(a, x_here, s); });
-  const auto add = [&](const char* operation, const char* scheme, int ranks, double ms,
-                       double local, double bytes) {
+/// The operands of a product, and its time on one device.
+struct one_device {
+  const devices& on;
+  std::string name;
+  int repeat;
+  matrix whole = rig::generate::random_values(graph_of(name)), a = whole.to(on.here);
+  features x, x_here;
+  double ms = 0;
+
+  one_device(const devices& of, const std::string& graph, index columns, int rounds)
+      : on(of), name(graph), repeat(rounds), x(whole.columns(), columns) {
+    for (index i = 0; i < x.rows(); ++i)
+      for (index j = 0; j < columns; ++j)
+        x(i, j) = static_cast<float>((i * 31 + j * 17) % 23 + 1) / 32;
+    x_here = x.to(on.here);
+    ms = median_ms(on, repeat, [&] { rig::mxm(a, x_here, sums_of_floats()); });
+  }
+  void add(record* out, const char* operation, const char* scheme, int ranks, double all_ms,
+           double local, double bytes) const {
     if (out == nullptr) return;
     row line = line_of(name, whole, x, scheme, ranks);
     line.operation = operation;
-    line.ms = ms;
-    line.peer_ms = {{"one_device", one}, {"longest_part", local}};
+    line.ms = all_ms;
+    line.peer_ms = {{"one_device", ms}, {"longest_part", local}};
     line.bytes = bytes;
-    line.ratio = one / ms / ranks;  // 1: no time is lost
+    line.ratio = ms / all_ms / ranks;  // 1: no time is lost
     out->add(line);
-  };
-  const auto parts = rig::distributed<matrix>::from_whole(
-                         on.ranks, whole, rig::layout::by_entries(whole.structure(), size))
-                         .to(on.here);
-  const auto by_rows =
-      rig::distributed<features>::from_whole(on.ranks, x, parts.layout()).to(on.here);
-  const auto by_features = by_rows.by_features();
-  const auto moved = rig::explain(parts, by_rows, s);
-  const rig::descriptor by_ranks = {.kernel = rig::explain(parts, by_features, s).kernel};
-  const auto measure = [&](const rig::distributed<features>& of_x) {
-    compare(rig::mxm(parts, of_x, s), rig::mxm(a, x_here, s));
-    return median_ms(on, repeat, [&] { rig::mxm(parts, of_x, s); });
-  };
-  if (size > 1) {
-    add("mxm over devices", "fetch", size, measure(by_rows),
-        median_ms(on, repeat, [&] { rig::mxm(parts.local(), x_here, s); }),
-        static_cast<double>(moved.largest_bytes));
-    add("mxm over devices", "features", size, measure(by_features),
-        longest_columns_ms(on, a, x_here, size, by_ranks, repeat), 0);
   }
-  const auto rows = rig::layout::by_entries(whole.structure(), four);
-  const ranks::volumes volumes = ranks::volumes_of(whole, rows);
-  const double each = volumes.share * (four - 1) / four * x.rows() * columns * sizeof(float),
-               most = each * volumes.balance,
-               local = longest_part_ms(on, whole, x_here, rows, repeat);
-  rig::ranks_explanation of_four = moved;
-  of_four.largest_bytes = static_cast<int64>(most);
-  of_four.largest_part = local / one;
-  const double fetched = 1e3 * of_four.seconds(one / 1e3, nvlink_bytes_per_second),
-               split = longest_columns_ms(on, a, x_here, four, by_ranks, repeat);
-  add("mxm predicted", "fetch", four, fetched, local, most);
-  add("mxm predicted", "features", four, split, split, 0);
-  return one / std::min(fetched, split) / four;
+};
+
+/// What ranks need of products over the devices that there are.
+struct over_devices {
+  rig::ranks_explanation fetch;
+  rig::descriptor by_features;  ///< the kernel that ranks name
+};
+
+/// Measures a product over the devices that there are, by both exchanges.
+over_devices measure_devices(const one_device& of, record* out) {
+  const sums_of_floats s;
+  const devices& on = of.on;
+  const int size = on.ranks.size();
+  const auto rows = rig::layout::by_entries(of.whole.structure(), size);
+  const auto parts = rig::distributed<matrix>::from_whole(on.ranks, of.whole, rows).to(on.here);
+  const auto by_rows = rig::distributed<features>::from_whole(on.ranks, of.x, rows).to(on.here);
+  const auto by_features = by_rows.by_features();
+  const over_devices found = {rig::explain(parts, by_rows, s),
+                              {.kernel = rig::explain(parts, by_features, s).kernel}};
+  if (size == 1) return found;
+  const auto measure = [&](const rig::distributed<features>& of_x) {
+    compare(rig::mxm(parts, of_x, s), rig::mxm(of.a, of.x_here, s));
+    return median_ms(on, of.repeat, [&] { rig::mxm(parts, of_x, s); });
+  };
+  of.add(out, "mxm over devices", "fetch", size, measure(by_rows),
+         median_ms(on, of.repeat, [&] { rig::mxm(parts.local(), of.x_here, s); }),
+         static_cast<double>(found.fetch.largest_bytes));
+  of.add(out, "mxm over devices", "features", size, measure(by_features),
+         longest_columns_ms(on, of.a, of.x_here, size, found.by_features, of.repeat), 0);
+  return found;
+}
+
+/// Predicts a product over four devices. Returns the share by the better exchange.
+double predict_four(const one_device& of, const over_devices& measured, record* out) {
+  constexpr int four = 4;
+  const auto rows = rig::layout::by_entries(of.whole.structure(), four);
+  const ranks::volumes moved = ranks::volumes_of(of.whole, rows);
+  const double all = moved.share * (four - 1) * of.x.rows() * of.x.columns() * sizeof(float),
+               most = all / four * moved.balance,
+               local = longest_part_ms(of.on, of.whole, of.x_here, rows, of.repeat);
+  rig::ranks_explanation why = measured.fetch;
+  why.largest_bytes = static_cast<int64>(most);
+  why.largest_part = local / of.ms;
+  const double fetched = 1e3 * why.seconds(of.ms / 1e3, nvlink_bytes_per_second),
+               split = longest_columns_ms(of.on, of.a, of.x_here, four, measured.by_features,
+                                          of.repeat);
+  of.add(out, "mxm predicted", "fetch", four, fetched, local, most);
+  of.add(out, "mxm predicted", "features", four, split, split, 0);
+  return of.ms / std::min(fetched, split) / four;
 }
 
 }  // namespace
@@ -199,8 +218,10 @@ void device_suite(const std::vector<std::string>& graphs, const options& given, 
   const devices on(MPI_COMM_WORLD);
   std::vector<double> shares;
   for (const std::string& name : graphs)
-    for (const int columns : given.features)
-      shares.push_back(measure_devices(on, name, columns, given.repeat, out));
+    for (const int columns : given.features) {
+      const one_device of(on, name, columns, given.repeat);
+      shares.push_back(predict_four(of, measure_devices(of, out), out));
+    }
   if (out != nullptr) out->summarise("predicted_share_least", std::ranges::min(shares), 0.85);
 }
 

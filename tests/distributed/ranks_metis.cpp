@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "data_folder.hpp"
 #include "distributed/product_cases.hpp"
+#include "distributed/simulated.hpp"
 #include "provoked.hpp"
 #include "rig/distributed/metis.hpp"
 
@@ -16,7 +18,6 @@ using namespace ranks;
 using rig::dense;
 using rig::distributed;
 using rig::index;
-using rig::int64;
 using rig::matrix;
 
 /// A grid whose nodes have random numbers.
@@ -55,6 +56,25 @@ TEST_CASE("a graph with parts moves less, and ranks have like work") {
     CHECK(4 * of_parts.mean_bytes < of_entries.mean_bytes);
     CHECK(of_parts.interior > 0.7);
     CHECK(of_parts.largest_part * size < 1.1);
+  }
+}
+
+TEST_CASE(
+    "real roads and meshes: shares of an all-gather over four ranks, by entries and by METIS") {
+  struct known {
+    const char* name;
+    double by_entries, by_metis_at_most;
+  };
+  for (const known& of : {known{"road-andorra", 0.0251, 0.0003},
+                          {"mesh-mdual", 0.4243, 0.015},
+                          {"fem-copter2", 0.3827, 0.03}}) {
+    const auto path = data::folder() / of.name / "graph.mtx.gz";
+    if (!data::has(path)) continue;
+    CAPTURE(of.name);
+    const auto a = rig::read_matrix<float>(path);
+    const double share = volumes_of(a, rig::layout::by_entries(a.structure(), 4)).share;
+    CHECK(share == doctest::Approx(of.by_entries).epsilon(0.01));
+    CHECK(volumes_of(a, rig::metis_layout(a, 4)).share <= of.by_metis_at_most);
   }
 }
 

@@ -595,8 +595,7 @@ void bind_explanation(nb::module_& m) {
           "The largest rank's share of the entries; by features of the columns that it computes.")
       .def("seconds", &why::seconds, nb::arg("one_rank"), nb::arg("bytes_per_second"),
            "Predicts the seconds of a product, from those of one rank and from the bytes that a "
-           "rank "
-           "receives per second. If they are not fewer, do not distribute.")
+           "rank receives per second. If they are not fewer, do not distribute.")
       .def("__str__", &why::text)
       .def("__repr__", &why::text);
 }
