@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -170,7 +172,7 @@ class distributed<matrix<T>> {
     else if (is_covered)
       cover(of_x, "prepare");
     else if (said.lacking > 0 && is_whole)
-      gather("prepare");
+      keep_whole("prepare");
     else if (said.lacking > 0)
       plan(of_x, "prepare");
     return *this;
@@ -201,6 +203,22 @@ class distributed<matrix<T>> {
     }
     return with_turned_values(*plans_->turned);
   }
+  /// The whole matrix on each rank, on the CPU. Iso if all ranks that have entries have one value.
+  /// Collective. Throws error, on all ranks: shape (ranks that pass others), out_of_memory.
+  matrix<T> gather() const {
+    if (local_.where() != cpu()) return to(cpu()).gather();
+    using over_ranks::fact;
+    const std::array<fact, 3> facts = {fact("the layout", rows_.hash()),
+                                       fact("the columns", int64{columns()}),
+                                       fact("the type", std::string_view(typeid(T).name()))};
+    over_ranks::require_alike(ranks_, "gather", facts);
+    const auto whole = over_ranks::gather_pattern(ranks_, "gather", rows_, *on_host_);
+    const over_ranks::plain_values of = gathered_values(local_, *whole, "gather");
+    std::optional<matrix<T>> made;
+    over_ranks::agree(ranks_, "gather", [&] { made.emplace(with_gathered_values(whole, of)); });
+    return *std::move(made);
+  }
+
   /// The plans built so far, with this rank's bytes.
   std::vector<derived_info> plans() const {
     std::vector<derived_info> out;
@@ -362,7 +380,7 @@ class distributed<matrix<T>> {
   }
 
   /// Makes the whole matrix on each rank, where A lies; the CPU gathers it. Collective.
-  void gather(const char* name) const {
+  void keep_whole(const char* name) const {
     const place where = local_.where();
     std::optional<matrix<T>> here;  // on the CPU
     const auto said = over_ranks::agree(ranks_, name, [&] { here = local_.to(cpu()); },
@@ -374,16 +392,25 @@ class distributed<matrix<T>> {
       });
     }
     const over_ranks::whole_pattern& whole = *plans_->whole;
-    const T iso = here->iso_value();
-    const void* const values = here->iso() ? &iso : static_cast<const void*>(here->values());
-    over_ranks::plain_values of = over_ranks::gather_values(
-        ranks_, rows_, *whole.on_host, here->nnz(), sizeof(T), here->iso(), values);
+    const over_ranks::plain_values of = gathered_values(*here, *whole.on_host, name);
     over_ranks::agree(ranks_, name, [&] {
       whole_->clear();
-      whole_->push_back({of.is_iso ? matrix<T>(whole.there, *of.values.template data<T>())
-                                   : matrix<T>(whole.there, of.values.to(where)),
-                         whole.splits});
+      whole_->push_back({with_gathered_values(whole.there, of), whole.splits});
     });
+  }
+  /// The values of the whole matrix, of this rank's rows on the CPU. Collective.
+  over_ranks::plain_values gathered_values(const matrix<T>& here, const pattern& whole,
+                                           const char* name) const {
+    const T iso = here.iso_value();
+    const void* const values = here.iso() ? &iso : static_cast<const void*>(here.values());
+    return over_ranks::gather_values(ranks_, name, rows_, whole, here.nnz(), sizeof(T), here.iso(),
+                                     values);
+  }
+  static matrix<T> with_gathered_values(std::shared_ptr<const pattern> structure,
+                                        const over_ranks::plain_values& of) {
+    if (of.is_iso) return matrix<T>(std::move(structure), *of.values.template data<T>());
+    buffer values = structure->where() == cpu() ? of.values : of.values.to(structure->where());
+    return matrix<T>(std::move(structure), std::move(values));
   }
 
   rig::communicator ranks_;

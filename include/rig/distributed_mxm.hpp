@@ -157,7 +157,7 @@ mxm_result<Element, S> multiply_by_features(const distributed<matrix<TA>>& a,
                                             const descriptor& desc) {
   const communicator& ranks = a.communicator();
   const votes said = agree(ranks, "mxm", [] {}, {.lacking = access::whole(a).empty()});
-  if (said.lacking > 0) access::gather(a);
+  if (said.lacking > 0) access::keep_whole(a);
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
     const index first = first_feature(x.columns(), ranks.rank(), ranks.size());

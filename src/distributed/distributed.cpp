@@ -101,9 +101,12 @@ void check_mask(const communicator& ranks, const layout& rows_of_mask, const lay
 }
 
 void refuse_conversion(index columns, index of_tile, const char* semiring) {
+  const char* const remedy =
+      " reads, so the ranks would sum in other orders; convert X to that type";
+  if (columns == 1)
+    fail(errc::type, {"mxm: X is a column of another type than ", semiring, remedy});
   fail(errc::type, {"mxm: X has ", columns, " columns, one beyond tiles of ", of_tile,
-                    ", and another type than ", semiring,
-                    " reads, so the ranks would sum in other orders; convert X to that type"});
+                    ", and another type than ", semiring, remedy});
 }
 
 void check_by_rows(const char* name, bool is_by_features, bool is_laid_out_as_a) {

@@ -181,7 +181,7 @@ void place_plan(const communicator& ranks, const char* name, fetch_plan& plan, p
 whole_pattern gather_whole(const communicator& ranks, const char* name, place where,
                            const layout& rows, const pattern& rows_here) {
   whole_pattern out;
-  out.there = out.on_host = gather_pattern(ranks, rows, rows_here);
+  out.there = out.on_host = gather_pattern(ranks, name, rows, rows_here);
   if (where == cpu()) return out;
   const whole_rows whole = rows_of_whole(ranks, name, rows, rows_here);
   agree(ranks, name, [&] {

@@ -4,6 +4,7 @@
 #include "rig/kernels/ranks.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <string_view>
 
@@ -69,6 +70,12 @@ fact::fact(const char* name, std::string_view text) : what(name) {
   hashed letters;
   letters.add(text);
   number = static_cast<int64>(letters.value());
+}
+fact::fact(const char* name, const scalar& of) : what(name) {
+  hashed forms;
+  forms.add(std::array{int64{of.has_value()}, std::bit_cast<int64>(of.as<double>()),
+                       of.as<int64>()});
+  number = static_cast<int64>(forms.value());
 }
 
 void require_alike(const communicator& ranks, const char* name, std::span<const fact> facts) {
@@ -195,11 +202,12 @@ namespace {
 
 /// Something of each entry of the whole matrix, whose rows begin at `offset(row)`.
 template <class Offset>
-buffer gather_entries(const communicator& ranks, const layout& rows, Offset offset,
-                      std::size_t bytes_each, const void* here, int64 entries_here) {
+buffer gather_entries(const communicator& ranks, const char* name, const layout& rows,
+                      Offset offset, std::size_t bytes_each, const void* here,
+                      int64 entries_here) {
   buffer out;
   const received in = gather_parts(
-      ranks, "mxm", here, size(entries_here) * bytes_each,
+      ranks, name, here, size(entries_here) * bytes_each,
       [&](int rank) {
         int64 entries = 0;
         for (index k = 0; k < rows.rows_of(rank); ++k) {
@@ -246,18 +254,18 @@ std::vector<index> gather_lengths(const communicator& ranks, const char* name, c
   return all;
 }
 
-std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
-                                              const pattern& rows_here) {
-  const std::vector<index> lengths = gather_lengths(ranks, "mxm", rows, rows_here);
+std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const char* name,
+                                              const layout& rows, const pattern& rows_here) {
+  const std::vector<index> lengths = gather_lengths(ranks, name, rows, rows_here);
   std::vector<int64> offsets;
-  agree(ranks, "mxm", [&] { offsets = filled<int64>(size(rows.rows()) + 1); });
+  agree(ranks, name, [&] { offsets = filled<int64>(size(rows.rows()) + 1); });
   std::copy(lengths.begin(), lengths.end(), offsets.begin() + 1);
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   const buffer columns = gather_entries(
-      ranks, rows, [&](index row) { return offsets[size(row)]; }, sizeof(index),
+      ranks, name, rows, [&](index row) { return offsets[size(row)]; }, sizeof(index),
       rows_here.column_indices(), rows_here.nnz());
   std::shared_ptr<const pattern> made;
-  agree(ranks, "mxm", [&] {
+  agree(ranks, name, [&] {
     bool offsets_64 = false;
     buffer packed = pack_offsets(offsets, offsets_64);
     made = std::make_shared<const pattern>(rows.rows(), rows_here.columns(), offsets.back(),
@@ -317,13 +325,13 @@ sent_values values_to_send(const communicator& ranks, const char* name, int64 en
   return out;
 }
 
-plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
-                           int64 entries_here, std::size_t bytes_each, bool is_iso,
-                           const void* values) {
-  const plain_iso one = common_iso(ranks, "mxm", entries_here, bytes_each, is_iso, values);
+plain_values gather_values(const communicator& ranks, const char* name, const layout& rows,
+                           const pattern& whole, int64 entries_here, std::size_t bytes_each,
+                           bool is_iso, const void* values) {
+  const plain_iso one = common_iso(ranks, name, entries_here, bytes_each, is_iso, values);
   plain_values out{one.is_iso, {}};
   buffer spread;
-  agree(ranks, "mxm", [&] {
+  agree(ranks, name, [&] {
     if (one.is_iso)
       out.values = repeated(one.value, bytes_each, 1);
     else if (is_iso)
@@ -331,7 +339,7 @@ plain_values gather_values(const communicator& ranks, const layout& rows, const 
   });
   if (out.is_iso) return out;
   out.values = gather_entries(
-      ranks, rows, [&](index row) { return whole.offset(row); }, bytes_each,
+      ranks, name, rows, [&](index row) { return whole.offset(row); }, bytes_each,
       is_iso ? spread.data() : values, entries_here);
   return out;
 }

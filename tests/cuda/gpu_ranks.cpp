@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "distributed/product_cases.hpp"
@@ -128,6 +129,7 @@ void compare_on_device(const matrix<TA>& a, const dense<TX>& x, rig::descriptor 
         const rig::communicator here = in_slices ? reaching_devices(rank) : rank;
         const auto part = distributed<matrix<TA>>::from_whole(here, a, rows).to(gpu);
         const auto of_x = distributed<dense<TX>>::from_whole(here, x, inner).to(gpu);
+        require(part.gather() == a, "gather");
         rig::descriptor one = desc;
         const auto why = rig::explain(part, of_x, S(), desc);
         require((why.slices > 1) == in_slices, "slices: " + std::to_string(why.slices));
@@ -192,14 +194,19 @@ TEST_CASE("columns of a rank that begin or end within a tile, a vector or beyond
   CHECK(has_tiles);
 }
 
-TEST_CASE("elements of twelve bytes") {
-  const auto a = random_matrix<float>(499, 499, 12, 7);
-  const auto numbers = random_dense<float>(499, 66, 18);
-  dense<of_colours::right> x(499, 22);
-  for (index i = 0; i < x.rows(); ++i)
-    for (index j = 0; j < x.columns(); ++j)
-      x(i, j) = {numbers(i, 3 * j), numbers(i, 3 * j + 1), numbers(i, 3 * j + 2)};
-  compare_on_device<of_colours>(a, x);
+TEST_CASE("elements of twelve, one and eight bytes") {
+  for (const auto& [rows, degree] : {std::pair(499, 12.0), std::pair(3001, 1.5)}) {  // row, split
+    const auto numbers = random_dense<float>(rows, 66, 18);
+    dense<of_colours::right> x(rows, 22);
+    for (index i = 0; i < x.rows(); ++i)
+      for (index j = 0; j < x.columns(); ++j)
+        x(i, j) = {numbers(i, 3 * j), numbers(i, 3 * j + 1), numbers(i, 3 * j + 2)};
+    compare_on_device<of_colours>(random_matrix<float>(rows, rows, degree, 7), x);
+    compare_on_device<rig::lor_land<bool>>(random_matrix<bool>(rows, rows, degree, 19),
+                                           random_dense<bool>(rows, 128, 20));
+    compare_on_device<rig::plus_times<rig::int64>>(
+        random_matrix<rig::int64>(rows, rows, degree, 21), random_dense<rig::int64>(rows, 72, 22));
+  }
 }
 
 TEST_CASE("positions, chained products and fewer columns than ranks, by features") {

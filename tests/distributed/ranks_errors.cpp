@@ -67,11 +67,9 @@ TEST_CASE("a rank's error is thrown on all ranks, with its text") {
            if (here.rank() == 2) desc.kernel = "sell";
            rig::mxm(of.a, of.x, sums(), desc);
          });
-  expect(rig::errc::range, {"mxm: rank 1 of 4: fill"}, [](const rig::communicator& here) {
-    const operands of(here);
-    rig::descriptor desc;  // found after the exchange, by the local product
-    if (here.rank() == 1) desc.fill = 0.5;
-    rig::mxm<int>(of.a, of.x, sums(), desc);
+  expect(rig::errc::range, {"mxm: rank 0 of 4: fill"}, [](const rig::communicator& here) {
+    const operands of(here);  // found after the exchange, by the local product
+    rig::mxm<int>(of.a, of.x, sums(), {.fill = 0.5});
   });
   expect(rig::errc::shape, {"from_rows: rank 3 of 4: the part has 2 rows", "gives this rank 3"},
          [](const rig::communicator& here) {
@@ -166,6 +164,12 @@ TEST_CASE("ranks whose calls differ") {
   differing("the kernel", [&](const auto&, const operands& of, bool is) {
     rig::mxm(of.a, of.x, sums(), {.kernel = is ? "row" : "split"});
   });
+  differing("the fill", [&](const auto&, const operands& of, bool is) {
+    rig::mxm(of.a, of.x, sums(), {.fill = is ? 0.5 : 0.25});
+  });
+  differing("the fill", [&](const auto&, const operands& of, bool is) {
+    rig::mxm(of.a, of.x, sums(), {.fill = is ? rig::scalar(0) : rig::scalar()});
+  });
   differing("the mask", [&](const auto&, const operands& of, bool is) {
     is ? static_cast<void>(rig::mxm(of.a, of.a, sums(), rig::structure(of.a)))
        : static_cast<void>(rig::mxm(of.a, of.a, sums()));
@@ -179,6 +183,11 @@ TEST_CASE("ranks whose calls differ") {
   differing("the columns", [&](const auto& here, const operands& of, bool is) {
     const auto y = dense_of(here, 5, of.rows);
     (is ? y : of.x).by_features();
+  });
+  differing("the columns", [&](const auto& here, const operands& of, bool is) {
+    const auto b =
+        distributed<matrix<float>>::from_whole(here, random_matrix<float>(12, 7, 4, 1), of.rows);
+    (is ? b : of.a).gather();
   });
 }
 
@@ -254,7 +263,7 @@ TEST_CASE("refusals name the remedy") {
     rig::mxm(of.a, distributed<dense<float>>::from_rows(here, dense<float>(2, 1), rows), sums());
   });
   expect(rig::errc::type,
-         {"X has 1 columns, one beyond tiles of", "another type than plus_times reads"},
+         {"X is a column of another type than plus_times reads", "convert X"},
          [](const rig::communicator& here) {
            const operands of(here);
            const dense<rig::half> part(3, 1);

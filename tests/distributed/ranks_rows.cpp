@@ -99,8 +99,10 @@ TEST_CASE("refusals") {
              {.exchange = rig::exchange::features});
   });
   refused("one beyond tiles", [](const auto& here, const auto& a, const auto& rows) {
-    const auto x = quantized::from(random_dense<float>(9, 1, 80));
-    rig::mxm(a, distributed<quantized>::from_whole(here, x, rows), rig::plus_times<float>());
+    using sums = rig::plus_times<float>;
+    const index columns = rig::on_cpu::columns_of_tile<sums>() + 1;
+    const auto x = quantized::from(random_dense<float>(9, columns, 80));
+    rig::mxm(a, distributed<quantized>::from_whole(here, x, rows), sums());
   });
 }
 

@@ -44,7 +44,7 @@ void sweep(const char* words, const matrix<T>& expected, index inner, const Prod
         const distributed<matrix<T>> made = product(here, rows, of_inner);
         const auto whole = distributed<matrix<T>>::from_whole(here, expected, rows);
         right[static_cast<std::size_t>(here.rank())] =
-            are_same(made.local(), whole.local()) && made.nnz() == expected.nnz();
+            are_same(made.local(), whole.local()) && are_same(made.gather(), expected);
       });
       for (int rank = 0; rank < size; ++rank)
         CHECK_MESSAGE(right[static_cast<std::size_t>(rank)], words, ": rank ", rank, " of ", size,

@@ -94,8 +94,8 @@ struct access {
     return of.turned(name);
   }
   template <class T>
-  static void gather(const distributed<matrix<T>>& of) {
-    of.gather("mxm");
+  static void keep_whole(const distributed<matrix<T>>& of) {
+    of.keep_whole("mxm");
   }
   template <class T>
   static const covered<T>& cover(const distributed<matrix<T>>& of, const layout& of_x,
@@ -185,7 +185,7 @@ int64 kind_of_mask(const Mask& of) {
 template <class S, class TA, class X, class Mask>
 void require_one_call(const char* name, const distributed<matrix<TA>>& a, const distributed<X>& x,
                       const Mask& mask, const descriptor& desc) {
-  const std::array<fact, 9> facts = {
+  const std::array<fact, 10> facts = {
       fact("the layout of A", a.layout().hash()),
       fact("the columns of A", int64{a.columns()}),
       fact("the type of A", std::string_view(typeid(TA).name())),
@@ -194,7 +194,8 @@ void require_one_call(const char* name, const distributed<matrix<TA>>& a, const 
       fact("the type of the right operand", std::string_view(typeid(X).name())),
       fact("the semiring", std::string_view(name_of<S>())),
       fact("the mask", kind_of_mask(mask)),
-      fact("the kernel", std::string_view(desc.kernel))};
+      fact("the kernel", std::string_view(desc.kernel)),
+      fact("the fill", desc.fill)};
   require_alike(a.communicator(), name, facts);
 }
 

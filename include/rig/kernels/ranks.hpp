@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rig/buffer.hpp"
+#include "rig/checked_number.hpp"
 #include "rig/communicator.hpp"
 #include "rig/descriptor.hpp"
 #include "rig/error.hpp"
@@ -126,6 +127,7 @@ struct fact {
   fact(const char* name, int64 of) : what(name), number(of) {}
   fact(const char* name, std::uint64_t hash) : what(name), number(static_cast<int64>(hash)) {}
   fact(const char* name, std::string_view text);
+  fact(const char* name, const scalar& of);
 };
 /// Throws on all ranks if their facts differ, and names the first that does. Collective.
 void require_alike(const communicator& ranks, const char* name, std::span<const fact> facts);
@@ -259,8 +261,8 @@ void gather_rows(const communicator& ranks, const layout& rows, const elements& 
                  const callback<void*>& make);
 
 /// The pattern of the whole matrix on the CPU, from each rank's rows. Collective.
-std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
-                                              const pattern& rows_here);
+std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const char* name,
+                                              const layout& rows, const pattern& rows_here);
 
 /// Whether all ranks that have entries have one value, and which; of at most 16 bytes. Collective.
 struct plain_iso {
@@ -290,9 +292,9 @@ struct plain_values {
   buffer values;
 };
 /// The values of the whole matrix. It is iso if all ranks with entries have one value. Collective.
-plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
-                           int64 entries_here, std::size_t bytes_each, bool is_iso,
-                           const void* values);
+plain_values gather_values(const communicator& ranks, const char* name, const layout& rows,
+                           const pattern& whole, int64 entries_here, std::size_t bytes_each,
+                           bool is_iso, const void* values);
 
 /// Which entries go to which rank.
 struct delivery {

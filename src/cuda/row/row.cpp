@@ -133,7 +133,8 @@ void launch_slice(const problem& p, launch_plan plan, const row_lists* split_row
   const bool has_vectors = p.b.columns % plan.vector == 0 &&
                            is_aligned(p.b.data, p.b.stride, p.b.value_bytes,
                                       static_cast<std::size_t>(plan.vector) * p.b.value_bytes);
-  if (plan.vector > 1 && !has_vectors && !p.algebra->ignores_right) plan.layout = b_layout::padded;
+  const bool needs_copy = plan.vector > 1 && !has_vectors && !p.algebra->ignores_right;
+  plan.layout = needs_copy ? b_layout::padded : b_layout::in_place;
   arguments of_slice = args;
   of_slice.columns = p.b.columns;
   of_slice.b = p.b.data;
