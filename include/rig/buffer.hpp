@@ -98,6 +98,11 @@ class buffer {
   /// The stream that a device buffer belongs to: rig writes, reads and frees it in that order.
   void* stream() const { return stream_; }
 
+  /// @cond internal
+  /// Whether another buffer has the same block.
+  bool is_shared() const { return data_.use_count() > 1; }
+  /// @endcond
+
  private:
   std::shared_ptr<void> data_;
   cleared_by_move<std::size_t> bytes_;

@@ -74,7 +74,9 @@ void renumber(fetch_plan& plan) {
 std::size_t fetch_plan::bytes() const {
   std::size_t numbers = columns.size() + size(local->nnz());
   for (const fetch_pair& pair : pairs) numbers += pair.sent.size() + pair.received.size();
-  if (where() == cpu()) return numbers * sizeof(index);
+  std::size_t kept = 0;
+  for (const buffer& each : memory) kept += each.bytes();
+  if (where() == cpu()) return numbers * sizeof(index) + kept;
   // The lists are there twice, and the offsets are not those of the original.
   const std::size_t offsets =
       (size(local->rows()) + 1) * (local->offsets_64() ? sizeof(int64) : sizeof(int32));
@@ -225,16 +227,25 @@ void go_by_host(fetch& of, std::size_t sent, std::size_t received) {
   }
 }
 
+/// Memory of a fetch: on the CPU that of one that has ended, if it suffices.
+buffer memory_for(const fetch_plan& plan, std::size_t bytes, void* stream) {
+  if (plan.where() != cpu()) return buffer::temporary(bytes, plan.where(), stream);
+  if (bytes == 0) return {};
+  for (const buffer& each : plan.memory)
+    if (each.bytes() >= bytes && !each.is_shared()) return each.first(bytes);
+  std::erase_if(plan.memory, [](const buffer& each) { return !each.is_shared(); });
+  return plan.memory.emplace_back(buffer::allocate(bytes));
+}
+
 /// A fetch whose rows are not packed yet. With `like`, it has the memory of that one but for x.
 fetch make_fetch(const fetch_plan& plan, int rank, std::size_t row, void* stream,
                  const fetch* like = nullptr) {
-  const place where = plan.where();
   const row_counts count = rows_that_travel(plan, rank);
   fetch of;
   of.stream = stream;
-  of.x = buffer::temporary(plan.columns.size() * row, where, stream);
-  of.sent = like ? like->sent : buffer::temporary(count.sent * row, where, stream);
-  of.staged = like ? like->staged : buffer::temporary(count.staged * row, where, stream);
+  of.x = memory_for(plan, plan.columns.size() * row, stream);
+  of.sent = like ? like->sent : memory_for(plan, count.sent * row, stream);
+  of.staged = like ? like->staged : memory_for(plan, count.staged * row, stream);
   reserve(of.sends, plan.pairs.size());
   reserve(of.receives, plan.pairs.size());
   unsigned char *to = of.sent.data<unsigned char>(), *stage = of.staged.data<unsigned char>();

@@ -166,4 +166,36 @@ TEST_CASE("plans are shared, listed and dropped, and values change without them"
   });
 }
 
+TEST_CASE("the memory of fetched rows serves the next product, of any width, and is dropped") {
+  run_all(3, [](const rig::communicator& here) {
+    const auto a = random_matrix<float>(90, 90, 5, 17);
+    const auto rows = rig::layout::by_entries(a.structure(), 3);
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto bytes = [&] { return part.plans().front().bytes; };
+    const auto require = [](bool holds, const char* words) {
+      if (!holds) throw std::runtime_error(words);
+    };
+    const std::size_t before = (part.prepare(rows), bytes());
+    std::size_t most = before;
+    std::vector<distributed<dense<float>>> products;
+    for (const index columns : {5, 64, 2, 64}) {
+      const auto x = distributed<dense<float>>::from_whole(
+          here, random_dense<float>(90, columns, static_cast<unsigned>(columns)), rows);
+      products.push_back(rig::mxm(part, x, rig::plus_times<float>()));
+      require(columns == 2 ? bytes() == most : bytes() >= most, "the bytes of the plan");
+      require(bytes() > before, "no memory is kept");
+      most = bytes();
+    }
+    for (const auto& product : products)
+      require(same_bits(product.gather(),
+                        rig::mxm(a, random_dense<float>(90, product.columns(),
+                                                        static_cast<unsigned>(product.columns())),
+                                 rig::plus_times<float>())),
+              "a product by memory of another");
+    part.drop_plans();
+    part.prepare(rows);
+    require(bytes() == before, "memory after a drop");
+  });
+}
+
 }  // namespace

@@ -171,10 +171,12 @@ struct fetch_plan {
   buffer lists;             ///< on a device: what the pairs have there, and −1 and the columns
   bool splits = false;      ///< on a device: rows of the whole matrix are split
   int64 most_received = 0;  ///< on a device: rows that the largest receiver gets
+  /// On the CPU: what fetches left for the next ones. New pages cost as much as copies of rows.
+  mutable std::vector<buffer> memory;
 
   /// Where A lies.
   place where() const { return local->where(); }
-  /// Bytes that the plan takes.
+  /// Bytes that the plan takes, with the memory that it keeps.
   std::size_t bytes() const;
 };
 std::shared_ptr<fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
