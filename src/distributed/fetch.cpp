@@ -74,9 +74,11 @@ void renumber(fetch_plan& plan) {
 std::size_t fetch_plan::bytes() const {
   std::size_t numbers = columns.size() + size(local->nnz());
   for (const fetch_pair& pair : pairs) numbers += pair.sent.size() + pair.received.size();
-  std::size_t kept = 0;
-  for (const buffer& each : memory) kept += each.bytes();
-  if (where() == cpu()) return numbers * sizeof(index) + kept;
+  if (where() == cpu()) {
+    std::size_t kept = 0;
+    for (const buffer& each : memory) kept += each.bytes();
+    return numbers * sizeof(index) + kept;
+  }
   // The lists are there twice, and the offsets are not those of the original.
   const std::size_t offsets =
       (size(local->rows()) + 1) * (local->offsets_64() ? sizeof(int64) : sizeof(int32));
