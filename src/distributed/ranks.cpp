@@ -73,8 +73,8 @@ fact::fact(const char* name, std::string_view text) : what(name) {
 }
 fact::fact(const char* name, const scalar& of) : what(name) {
   hashed forms;
-  forms.add(std::array{int64{of.has_value()}, std::bit_cast<int64>(of.as<double>()),
-                       of.as<int64>()});
+  forms.add(
+      std::array{int64{of.has_value()}, std::bit_cast<int64>(of.as<double>()), of.as<int64>()});
   number = static_cast<int64>(forms.value());
 }
 
@@ -203,8 +203,7 @@ namespace {
 /// Something of each entry of the whole matrix, whose rows begin at `offset(row)`.
 template <class Offset>
 buffer gather_entries(const communicator& ranks, const char* name, const layout& rows,
-                      Offset offset, std::size_t bytes_each, const void* here,
-                      int64 entries_here) {
+                      Offset offset, std::size_t bytes_each, const void* here, int64 entries_here) {
   buffer out;
   const received in = gather_parts(
       ranks, name, here, size(entries_here) * bytes_each,

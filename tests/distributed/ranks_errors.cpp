@@ -262,8 +262,7 @@ TEST_CASE("refusals name the remedy") {
     const auto rows = rig::layout::contiguous(here, 2);
     rig::mxm(of.a, distributed<dense<float>>::from_rows(here, dense<float>(2, 1), rows), sums());
   });
-  expect(rig::errc::type,
-         {"X is a column of another type than plus_times reads", "convert X"},
+  expect(rig::errc::type, {"X is a column of another type than plus_times reads", "convert X"},
          [](const rig::communicator& here) {
            const operands of(here);
            const dense<rig::half> part(3, 1);

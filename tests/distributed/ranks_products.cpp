@@ -188,8 +188,9 @@ TEST_CASE("the memory of fetched rows serves the next product, of any width, and
     }
     for (const auto& product : products)
       require(same_bits(product.gather(),
-                        rig::mxm(a, random_dense<float>(90, product.columns(),
-                                                        static_cast<unsigned>(product.columns())),
+                        rig::mxm(a,
+                                 random_dense<float>(90, product.columns(),
+                                                     static_cast<unsigned>(product.columns())),
                                  rig::plus_times<float>())),
               "a product by memory of another");
     part.drop_plans();
