@@ -3,9 +3,7 @@
 /// @file
 /// Dense matrices on several ranks: `distributed<dense<T>>`, by rows or by features.
 
-#include <array>
 #include <cstddef>
-#include <string_view>
 #include <typeinfo>
 #include <utility>
 
@@ -150,12 +148,7 @@ class distributed<dense<T>> {
   }
   /// Throws on all ranks if they pass containers of another form. Collective.
   void require_one_form(const char* name) const {
-    using over_ranks::fact;
-    const std::array<fact, 4> facts = {fact("the layout", rows_.hash()),
-                                       fact("the columns", int64{columns_}),
-                                       fact("the type", std::string_view(typeid(T).name())),
-                                       fact("whether it is by features", int64{by_features_})};
-    over_ranks::require_alike(ranks_, name, facts);
+    over_ranks::require_one_form(ranks_, name, rows_, columns_, typeid(T).name(), by_features_);
   }
   distributed copied(const char* name) const {
     dense<T> made;

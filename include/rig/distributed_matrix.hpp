@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -207,11 +206,7 @@ class distributed<matrix<T>> {
   /// Collective. Throws error, on all ranks: shape (ranks that pass others), out_of_memory.
   matrix<T> gather() const {
     if (local_.where() != cpu()) return to(cpu()).gather();
-    using over_ranks::fact;
-    const std::array<fact, 3> facts = {fact("the layout", rows_.hash()),
-                                       fact("the columns", int64{columns()}),
-                                       fact("the type", std::string_view(typeid(T).name()))};
-    over_ranks::require_alike(ranks_, "gather", facts);
+    over_ranks::require_one_form(ranks_, "gather", rows_, columns(), typeid(T).name());
     const auto whole = over_ranks::gather_pattern(ranks_, "gather", rows_, *on_host_);
     const over_ranks::plain_values of = gathered_values(local_, *whole, "gather");
     std::optional<matrix<T>> made;

@@ -88,6 +88,14 @@ void require_alike(const communicator& ranks, const char* name, std::span<const 
   for (const fact& each : facts) require_alike(ranks, name, each.what, each.number);
 }
 
+void require_one_form(const communicator& ranks, const char* name, const layout& rows,
+                      index columns, std::string_view type, bool by_features) {
+  const std::array<fact, 4> facts = {fact("the layout", rows.hash()),
+                                     fact("the columns", int64{columns}), fact("the type", type),
+                                     fact("whether it is by features", int64{by_features})};
+  require_alike(ranks, name, facts);
+}
+
 index first_feature(index columns, int rank, int ranks) {
   return static_cast<index>(int64{columns} * rank / ranks);
 }

@@ -67,9 +67,11 @@ TEST_CASE("a rank's error is thrown on all ranks, with its text") {
            if (here.rank() == 2) desc.kernel = "sell";
            rig::mxm(of.a, of.x, sums(), desc);
          });
-  expect(rig::errc::range, {"mxm: rank 0 of 4: fill"}, [](const rig::communicator& here) {
-    const operands of(here);  // found after the exchange, by the local product
-    rig::mxm<int>(of.a, of.x, sums(), {.fill = 0.5});
+  expect(rig::errc::range, {"mxm: rank 1 of 4: threads is -1"}, [](const rig::communicator& here) {
+    const operands of(here);
+    rig::descriptor desc;  // found after the exchange, by the local product
+    if (here.rank() == 1) desc.threads = -1;
+    rig::mxm(of.a, of.x, sums(), desc);
   });
   expect(rig::errc::shape, {"from_rows: rank 3 of 4: the part has 2 rows", "gives this rank 3"},
          [](const rig::communicator& here) {

@@ -142,6 +142,9 @@ void require_one_kind(const communicator& ranks, const char* name, place where);
 const char* exchange_name(exchange scheme);
 /// Throws on all ranks unless all exchange alike, and transpose A or do not.
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
+/// Throws on all ranks if they pass containers of another form. Collective.
+void require_one_form(const communicator& ranks, const char* name, const layout& rows,
+                      index columns, std::string_view type, bool by_features = false);
 /// Throws on all ranks unless all have one layout. Collective.
 void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
 
